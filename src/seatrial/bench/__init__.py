@@ -1,0 +1,1 @@
+"""How fast an endpoint answers, measured so that the numbers can be trusted."""

@@ -1,0 +1,45 @@
+"""The program's verbs, gathered."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from seatrial.cli.bench import bench
+from seatrial.cli.judge import judge
+from seatrial.cli.prove import prove
+from seatrial.cli.try_command import try_
+
+app = typer.Typer(
+    name="seatrial",
+    help="Launch a self-hosted LLM server, and prove that it answers correctly before anyone relies on it.",
+    epilog="Exit codes: 0 proven / fine, 1 refuted / errors found, 2 wrong usage or unreadable input, 3 unproven.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def show_version(wanted: bool) -> None:
+    """Print the version and end."""
+    if wanted:
+        from seatrial import __version__
+
+        typer.echo(__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def seatrial(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Launch a self-hosted LLM server, and prove that it answers correctly before anyone relies on it."""
+
+
+app.command("try")(try_)
+app.command("prove")(prove)
+app.command("bench")(bench)
+app.command("judge")(judge)

@@ -1,0 +1,1 @@
+"""What seatrial knows about each engine."""

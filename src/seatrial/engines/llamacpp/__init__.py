@@ -1,0 +1,1 @@
+"""llama.cpp, as the wheel `xllamacpp` carries it: the engine that needs nothing."""

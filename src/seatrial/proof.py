@@ -1,0 +1,79 @@
+"""The main job on any endpoint: make the trials, measure, and leave everything in the run's folder.
+
+Whatever interrupts it, what was found so far is written, and says that it is not all.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+from seatrial.bench.load import BenchResult, LoadPlan, run_load
+from seatrial.bench.workload import Workload
+from seatrial.endpoint.address import Endpoint
+from seatrial.endpoint.client import Client, Limits
+from seatrial.progress import Display
+from seatrial.reports.html import ReportInput, render
+from seatrial.reports.transcript import read_transcripts
+from seatrial.runs.folder import RunFolder
+from seatrial.trials.interface import Settings
+from seatrial.trials.runner import Progress, SuiteRun
+from seatrial.trials.suites import Suite
+from seatrial.verdicts import SuiteResult
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class Proof:
+    """What one run found about an endpoint; parts are None until they are there."""
+
+    endpoint: Endpoint
+    facts: dict[str, str]
+    remark: str = ""
+    suite: SuiteResult | None = None
+    bench: BenchResult | None = None
+
+    async def prove(
+        self, suite: Suite, settings: Settings, limits: Limits, folder: RunFolder, display: Display
+    ) -> None:
+        """Make a suite's trials; an interruption leaves a verdict that says so."""
+        display.phase(f"Proving {self.endpoint.model} ({suite.name} suite)")
+
+        def show(progress: Progress) -> None:
+            display.step(progress.asked, progress.planned, progress.trial)
+
+        async with Client(self.endpoint, limits, record=folder.record) as client:
+            run = SuiteRun(suite, client, settings, show)
+            complete = False
+            try:
+                for trial in suite.trials:
+                    await run.make(trial)
+                complete = True
+            finally:
+                self.suite = run.result(complete=complete)
+                folder.write_json("verdict.json", self.suite)
+        logger.info("verdict: %s", self.suite.verdict)
+
+    async def measure(
+        self, workload: Workload, plan: LoadPlan, limits: Limits, folder: RunFolder, display: Display
+    ) -> None:
+        """Run a benchmark."""
+        display.phase(f"Measuring {self.endpoint.model}")
+        async with Client(self.endpoint, limits, record=folder.record, id_prefix="b") as client:
+            self.bench = await run_load(client, workload, plan, display.step)
+        folder.write_json("bench.json", self.bench)
+
+    def write_report(self, folder: RunFolder) -> Path:
+        """Write `report.html` from what there is."""
+        report = ReportInput(
+            title=self.endpoint.model,
+            where=self.endpoint.base_url,
+            facts=self.facts,
+            suite=self.suite,
+            bench=self.bench,
+            transcripts=list(read_transcripts(folder.path / "requests.jsonl")),
+            remark=self.remark,
+        )
+        return folder.write_text("report.html", render(report))

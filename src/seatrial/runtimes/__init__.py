@@ -1,0 +1,1 @@
+"""What starts a server: one interface, one file an implementation."""

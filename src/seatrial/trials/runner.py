@@ -1,0 +1,191 @@
+"""Runs a suite on an endpoint: asks, watches every stream for broken text, and never gives up half-way silently."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from seatrial.degeneration import Severity, StreamDetector
+from seatrial.endpoint.address import Endpoint
+from seatrial.endpoint.answer import Delta
+from seatrial.endpoint.client import Client, Watch
+from seatrial.endpoint.exchange import Exchange
+from seatrial.trials.interface import Case, Findings, Settings, Trial
+from seatrial.trials.suites import Suite
+from seatrial.verdicts import CheckResult, SuiteResult, TrialResult, Verdict
+
+logger = logging.getLogger(__name__)
+
+FAILURES_IN_A_ROW = 3
+"""So many requests without an answer, one after another: the server is gone, and the rest is not asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """Where a suite is: for a progress bar.
+
+    Attributes:
+        trial: title of the trial under way.
+        asked: requests answered so far.
+        planned: requests in all, as far as is known.
+    """
+
+    trial: str
+    asked: int
+    planned: int
+
+
+OnProgress = Callable[[Progress], None]
+
+
+async def run_suite(
+    suite: Suite, client: Client, settings: Settings, on_progress: OnProgress = lambda _progress: None
+) -> SuiteResult:
+    """Make all trials of a suite; whatever the server does, there is a result."""
+    run = SuiteRun(suite, client, settings, on_progress)
+    for trial in suite.trials:
+        await run.make(trial)
+    return run.result(complete=True)
+
+
+@dataclass(slots=True)
+class SuiteRun:
+    """A suite under way: what it found so far can be read at any time, also after an interruption."""
+
+    suite: Suite
+    client: Client
+    settings: Settings
+    on_progress: OnProgress = lambda _progress: None
+    _done: list[TrialResult] = field(default_factory=list)
+    _asked: int = 0
+    _planned_before: int = 0
+    _failures_in_a_row: int = 0
+    _last_failure: str = ""
+    _gate_closed: str | None = None
+
+    def result(self, *, complete: bool) -> SuiteResult:
+        """Return what was found so far; trials that were not made are unproven."""
+        missing = [
+            not_made(trial, "the run was interrupted before this trial")
+            for trial in self.suite.trials[len(self._done) :]
+        ]
+        return SuiteResult(self.suite.name, (*self._done, *missing), complete)
+
+    async def make(self, trial: Trial) -> None:
+        """Make one trial, unless the server is known to be gone."""
+        if self._gate_closed is not None:
+            self._done.append(not_made(trial, self._gate_closed))
+            return
+        self._report(trial)
+        asker = _Asker(self, trial)
+        began = time.perf_counter()
+        findings = await trial.run(asker)
+        self._done.append(
+            TrialResult(
+                trial.name,
+                trial.title,
+                findings.checks,
+                findings.notes,
+                findings.figures,
+                asker.requests,
+                asker.output_tokens,
+                time.perf_counter() - began,
+            )
+        )
+        self._planned_before += trial.planned_requests
+        self._close_gate(findings)
+        logger.info("%s: %s", trial.name, self._done[-1].verdict)
+
+    def count(self, exchange: Exchange, trial: Trial) -> None:
+        """Keep account of one exchange."""
+        self._asked += 1
+        if exchange.failure is not None and exchange.failure.is_infrastructure:
+            self._failures_in_a_row += 1
+            self._last_failure = exchange.failure.message
+        else:
+            self._failures_in_a_row = 0
+        self._report(trial)
+
+    def _report(self, trial: Trial) -> None:
+        ahead = self.suite.trials[len(self._done) :]
+        planned = self._asked + sum(one.planned_requests for one in ahead)
+        planned -= min(trial.planned_requests, self._asked - self._planned_before)
+        self.on_progress(Progress(trial.title, self._asked, max(planned, self._asked)))
+
+    def _close_gate(self, findings: Findings) -> None:
+        first = len(self._done) == 1
+        unanswered = [check for check in findings.checks if check.infrastructure]
+        if first and unanswered:
+            self._gate_closed = f"not asked: {unanswered[0].detail}"
+        elif self._failures_in_a_row >= FAILURES_IN_A_ROW:
+            self._gate_closed = f"not asked: {self._failures_in_a_row} requests in a row failed ({self._last_failure})"
+
+
+@dataclass(slots=True)
+class _Asker:
+    """What one trial asks through."""
+
+    run: SuiteRun
+    trial: Trial
+    requests: int = 0
+    output_tokens: int = 0
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return self.run.client.endpoint
+
+    @property
+    def settings(self) -> Settings:
+        return self.run.settings
+
+    async def ask(self, case: Case) -> Exchange:
+        request: Mapping[str, Any] = {
+            "max_tokens": self.settings.answer_tokens,
+            **self.settings.sampling,
+            **case.request,
+        }
+        label = f"{self.trial.name}/{case.id}"
+        exchange = await self.run.client.chat(request, label=label, watch=watch_for_loops(_last_prompt(case)))
+        self.requests += 1
+        self.output_tokens += exchange.output_tokens
+        self.run.count(exchange, self.trial)
+        return exchange
+
+    async def get_json(self, path: str, *, at_origin: bool = False) -> Any:
+        try:
+            status, body = await self.run.client.get_json(path, at_origin=at_origin)
+        except OSError:
+            return None
+        return body if status == 200 else None
+
+
+def watch_for_loops(prompt: str) -> Watch:
+    """Make a watch that stops a stream as soon as one of its fields is surely broken.
+
+    The tokens of a loop prove nothing more; on a slow server they cost minutes.
+    """
+    detectors: dict[str, StreamDetector] = {}
+
+    def watch(delta: Delta) -> str | None:
+        detector = detectors.get(delta.field)
+        if detector is None:
+            detector = detectors[delta.field] = StreamDetector(field=delta.field, prompt=prompt)
+        found = detector.feed(delta.text)
+        return found.why if found is not None and found.severity is Severity.FAIL else None
+
+    return watch
+
+
+def not_made(trial: Trial, why: str) -> TrialResult:
+    """Say of a trial that it was not made."""
+    check = CheckResult("made", Verdict.UNPROVEN, why, infrastructure=True)
+    return TrialResult(trial.name, trial.title, (check,))
+
+
+def _last_prompt(case: Case) -> str:
+    messages = case.request.get("messages") or [{}]
+    content = messages[-1].get("content")
+    return content if isinstance(content, str) else ""

@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from kit import CommandLine
+
+from seatrial.store import demonstration
+
+
+@pytest.fixture(scope="session")
+def small_model() -> Path:
+    """The real small model, fetched once into the user's cache."""
+    return asyncio.run(demonstration.fetch())
+
+
+@pytest.fixture
+def seatrial(tmp_path: Path) -> CommandLine:
+    return CommandLine(tmp_path)
