@@ -4,8 +4,8 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from kit import CommandLine
 
+from kit import CommandLine
 from seatrial.store import demonstration
 
 

@@ -10,6 +10,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+
 from kit import CommandLine
 
 ROOT = Path(__file__).parent.parent

@@ -6,6 +6,7 @@ Whatever interrupts it, what was found so far is written, and says that it is no
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from seatrial.runs.folder import RunFolder
 from seatrial.trials.interface import Settings
 from seatrial.trials.runner import Progress, SuiteRun
 from seatrial.trials.suites import Suite
-from seatrial.verdicts import SuiteResult
+from seatrial.verdicts import SuiteResult, TrialResult
 
 logger = logging.getLogger(__name__)
 
@@ -36,20 +37,28 @@ class Proof:
     bench: BenchResult | None = None
 
     async def prove(
-        self, suite: Suite, settings: Settings, limits: Limits, folder: RunFolder, display: Display
+        self,
+        suite: Suite,
+        settings: Settings,
+        limits: Limits,
+        folder: RunFolder,
+        display: Display,
+        *,
+        earlier: Sequence[TrialResult] = (),
     ) -> None:
-        """Make a suite's trials; an interruption leaves a verdict that says so."""
+        """Make a suite's trials but for those that an `earlier` run made; an interruption leaves a verdict so far."""
         display.phase(f"Proving {self.endpoint.model} ({suite.name} suite)")
 
         def show(progress: Progress) -> None:
             display.step(progress.asked, progress.planned, progress.trial)
 
-        async with Client(self.endpoint, limits, record=folder.record) as client:
-            run = SuiteRun(suite, client, settings, show)
+        async with Client(self.endpoint, limits, record=folder.record, asked=folder.recorded) as client:
+            run = SuiteRun(suite, client, settings, show, earlier)
             complete = False
             try:
                 for trial in suite.trials:
                     await run.make(trial)
+                    folder.write_json("verdict.json", run.result(complete=False))
                 complete = True
             finally:
                 self.suite = run.result(complete=complete)

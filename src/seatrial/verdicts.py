@@ -110,6 +110,11 @@ class TrialResult:
     seconds: float = 0.0
 
     @property
+    def was_made(self) -> bool:
+        """Whether anything was asked for it, and answered."""
+        return bool(self.requests) and not any(check.infrastructure for check in self.checks)
+
+    @property
     def verdict(self) -> Verdict:
         """All checks together."""
         return Verdict.of(check.verdict for check in self.checks)

@@ -13,6 +13,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import Any
 
+ABOUT_LENGTH = 4_000
+"""Characters at each end of a prompt in which its question is looked for."""
+
 
 class ToolChoice(StrEnum):
     """What the request says about calling tools."""
@@ -141,21 +144,44 @@ class Asked:
     @cached_property
     def is_about_calls(self) -> bool:
         """Whether the user asks about tools or the form of calls, so that the answer may well show some."""
-        return any(pattern.search(self.prompt) for pattern in _ABOUT_CALLS)
+        prompt = self.prompt
+        if len(prompt) > 2 * ABOUT_LENGTH:  # the question stands at an end of a long text
+            prompt = f"{prompt[:ABOUT_LENGTH]}\n{prompt[-ABOUT_LENGTH:]}"
+        if any(pattern.search(prompt) for pattern in _ABOUT_CALLS):
+            return True
+        return any(
+            _SPEAKS_OF_CALLS.search(sentence)
+            and _SPEAKS_OF_FORM.search(sentence)
+            and not _WANTS_A_CALL.search(sentence)
+            for sentence in re.split(r"[.?!\n]\s", prompt)
+        )
 
 
 _CALL = r"(?:tool|function)[ _-]?(?:call|use|invocation)(?:s|ing)?"
 _FORM = r"(?:format|syntax|mark-?up|template|tags?|tokens?|xml|schema|notation|structure|grammar|shape)"
+_SPEAKS_OF_CALLS = re.compile(
+    rf"\b{_CALL}\b|\bcalls?\s+(?:a|the|some|its|an offered)\s+(?:tool|function)|"
+    r"\b(?:raw|qwen|llama|hermes|mistral|deepseek|minimax|glm|kimi|gemma|models?)\b[^.?!\n]{0,30}\bcalls?\b",
+    re.IGNORECASE,
+)
+_SPEAKS_OF_FORM = re.compile(
+    rf"\b(?:explain|describe|document|illustrate|readme|docs|documentation|parsers?|emits?|wire|encod\w+|seriali\w+|{_FORM})\b"
+    r"|\blooks?\s+like\b|\blooks?(?:\s+\w+){0,5}\s*\??\Z",
+    re.IGNORECASE,
+)
+_WANTS_A_CALL = re.compile(
+    rf"\b(?:make|issue|do|use|perform|emit)\s+(?:\w+\s+)?{_CALL}\b(?! (?:format|syntax))", re.IGNORECASE
+)
 _ABOUT_CALLS = tuple(
     re.compile(pattern, re.IGNORECASE)
     for pattern in (
         rf"\b(?:{_CALL}|tools?|functions?)[ -]{_FORM}\b",
-        rf"\b{_FORM}\s+(?:of|for|der|des|de|du|von|d'|behind|around|used)\b[^.?!\n]*\b(?:{_CALL}|tools?)\b",
-        rf"\b(?:raw|literal|example|sample)s?\b[^.?!\n]*\b{_CALL}\b",
-        rf"\b(?:explain|describe|document|illustrate|quote|erkläre|explique)\b[^.?!\n]*\b{_CALL}\b",
-        r"\b(?:explain|describe|document|what|which|how)\b[^.?!\n]*\b(?:chat templates?|special tokens?)\b",
-        r"\bhow\b[^.?!\n]*\b(?:tool|function)s?\b[^.?!\n]*\b(?:called|look|work|written|formatted|encoded|invoked)\b",
-        rf"\bwhat\b[^.?!\n]*\b{_CALL}\b[^.?!\n]*\b(?:look|mean|consist|are|is)\b",
+        rf"\b{_FORM}\s+(?:of|for|der|des|de|du|von|d'|behind|around|used)\b[^.?!\n]{0, 200}\b(?:{_CALL}|tools?)\b",
+        rf"\b(?:raw|literal|example|sample)s?\b[^.?!\n]{0, 200}\b{_CALL}\b",
+        rf"\b(?:explain|describe|document|illustrate|quote|erkläre|explique)\b[^.?!\n]{0, 200}\b{_CALL}\b",
+        r"\b(?:explain|describe|document|what|which|how)\b[^.?!\n]{0,200}\b(?:chat templates?|special tokens?)\b",
+        r"\bhow\b[^.?!\n]{0,200}\b(?:tool|function)s?\b[^.?!\n]{0,200}\b(?:called|look|work|written|formatted|encoded|invoked)\b",
+        rf"\bwhat\b[^.?!\n]{0, 200}\b{_CALL}\b[^.?!\n]{0, 200}\b(?:look|mean|consist|are|is)\b",
         r"\b(?:which|what)\s+(?:tools|functions)\s+(?:do|can|are|have|exist|could|may)\b",
         (
             r"\b(?:list|name|show(?: me)?|tell me)\s+(?:all\s+)?(?:of )?(?:your|the|available)\s+(?:\w+\s+)?"

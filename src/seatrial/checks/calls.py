@@ -6,6 +6,7 @@ import difflib
 import json
 import re
 from collections import Counter
+from itertools import islice
 from typing import Any
 
 from seatrial.checks.asked import Asked, Tool, ToolChoice
@@ -37,14 +38,15 @@ _DENIES = re.compile(
     r"\b(?:access|real[- ]time|brows\w+|live|up[- ]to[- ]date|internet|tools?|files? ?system)\b",
     re.IGNORECASE,
 )
-_DOES = re.compile(r"\b(?:call|use|using|check|look|run|fetch|search|get|read|query|invoke|retrieve|open)\b")
+_DOES = re.compile(r"\b(?:call|calling|use|using|check|look|run|fetch|search|get|read|query|invoke|retrieve|open)\b")
 _REPEATS = re.compile(
     r"\b(?:twice|thrice|times|again|repeat\w*|two|three|four|five|six|seven|eight|nine|ten|several|each|both|\d+)\b",
     re.IGNORECASE,
 )
 _ABOUT_WORDS = re.compile(
     r"\b(?:what does|means?|explain|define|why|how|differences?|thanks?|translate|code|script|snippet|function|example|"
-    r"don['’]t|do not|without|joke|poem|story)\b",
+    r"don['’]t|do not|without|joke|poem|haiku|song|essay|story|sentence|one-liner|available|"
+    r"(?:a|which|what) (?:\w+ )?command)\b",
     re.IGNORECASE,
 )
 _GENERIC_WORDS = frozenset(
@@ -198,20 +200,22 @@ def _name_problem(asked: Asked, call: ToolCall) -> str | None:
 
 def _doubtful_silence(asked: Asked, answer: Answer) -> CheckResult | None:
     """Judge an answer without a call where the model may decide: most are fine, some can't be told."""
-    text = (answer.content or "").strip()
+    text = (answer.content or "").rstrip()
     if not asked.tools or not text or asked.after_tool_result or asked.is_about_calls or text.endswith("?"):
         return None
-    for announced in _ANNOUNCES.finditer(text):
-        what = announced["what"]
-        named = asked.tool_names_pattern is not None and re.search(rf"\b{asked.tool_names_pattern}\b", what)
-        evidence = place(asked, CONTENT, answer.content or "", *_shift(announced.span(), answer.content or "", text))
-        if named:
+    telling = asked.telling_names_pattern
+    for announced in islice(_ANNOUNCES.finditer(text), 20):
+        what = announced.group()
+        if not _DOES.search(what):
+            continue
+        if telling is not None and re.search(rf"\b{telling}\b", what):
+            evidence = place(asked, CONTENT, text, *announced.span())
             return refuted("call_made", "the answer announces a call and makes none", evidence)
-        if _DOES.search(what) and len(text) < 300 and announced.end() >= len(text) - 2:
+        if len(text) < 300 and announced.end() >= len(text) - 2:
+            evidence = place(asked, CONTENT, text, *announced.span())
             return unproven("call_made", "the answer ends as if a call were to follow, and none does", evidence)
     if _ABOUT_WORDS.search(asked.prompt):
         return None
-    telling = asked.telling_names_pattern
     if telling is not None and (spoken_of := re.search(telling, text)) and not re.search(telling, asked.prompt):
         return unproven(
             "call_made",
@@ -233,7 +237,7 @@ def _doubtful_silence(asked: Asked, answer: Answer) -> CheckResult | None:
                 return refuted(
                     "call_made",
                     f"the answer says that it can't do what {shown(tool.name)} does, as if it had not been offered",
-                    place(asked, CONTENT, answer.content or "", *_shift(denied.span(), answer.content or "", text)),
+                    place(asked, CONTENT, text, *denied.span()),
                 )
             return unproven(
                 "call_made",
@@ -251,11 +255,6 @@ def _takes_one_text(tool: Tool) -> bool:
         and isinstance(required[0], str)
         and tool.property(required[0]).get("type") == "string"
     )
-
-
-def _shift(span: tuple[int, int], full: str, stripped: str) -> tuple[int, int]:
-    offset = full.find(stripped)
-    return span[0] + offset, span[1] + offset
 
 
 def _canonical(arguments: str) -> str:

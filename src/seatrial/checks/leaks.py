@@ -13,7 +13,10 @@ from seatrial.checks.arguments import parse_arguments
 from seatrial.checks.asked import Asked
 from seatrial.checks.finding import call_place, place, proven, refuted, shown, strings_in
 from seatrial.checks.markup import (
+    NARRATION,
     Finding,
+    arguments_alone,
+    fences,
     find_calls,
     find_markers,
     inline_code_spans,
@@ -23,7 +26,7 @@ from seatrial.checks.markup import (
 from seatrial.endpoint.answer import CONTENT, REASONING, Answer
 from seatrial.verdicts import CheckResult, Evidence
 
-MIN_PROSE_WORDS = 3
+MIN_PROSE_WORDS = 2
 """Words beside the markup that make a text an explanation of it."""
 
 _SPECIAL = re.compile(
@@ -37,6 +40,8 @@ _THINK = re.compile(
     r"</?(?:think|thinking|mm:think|seed:think|thought|longcat_think|antml:thinking|scratchpad|reasoning)>"
     r"|◁/?think▷|\[/?THINK\]|<\|(?:begin|end)_of_thought\|>|<\|(?:START|END)_THINKING\|>|<\|/?think\|>"
 )
+_GLUED_CHANNELS = re.compile(r"\A\s*analysis(?=[A-Z ]).{0,20000}?assistant(?:final|commentary)", re.DOTALL)
+_ROLE_LINE = re.compile(r"\A\s*(?:assistant|model|system|user|ipython|tool)\n")
 _PARAMETER_OPEN = re.compile(
     r"<parameter\s?=\s?([^<>\n]{1,80})>|<parameter\s+name=[\"']([^\"'<>\n]{1,80})[\"']|<arg_key>\s*([^<>\n]{1,80})<"
 )
@@ -51,12 +56,12 @@ def no_markup_in_content(asked: Asked, answer: Answer) -> CheckResult | None:
     if not text.strip():
         return None
     check = "no_markup_in_content"
-    found = leaked_calls(asked, text)
+    found = [finding for finding in leaked_calls(asked, text) if not (answer.tool_calls and finding.form == NARRATION)]
     if not found:
         return proven(check, "the content holds no call markup that the user did not ask for")
     first = found[0]
     beside = "" if answer.tool_calls else ", and tool_calls is empty"
-    fenced = " inside a code fence" if text.rfind("```", 0, first.start) >= 0 else ""
+    fenced = " inside a code fence" if text.count("```", 0, first.start) % 2 else ""
     return refuted(
         check,
         f"the content holds {first.form}{fenced} ({shown(first.text, 50)}){beside}",
@@ -109,6 +114,12 @@ def no_markup_in_arguments(asked: Asked, answer: Answer) -> CheckResult | None:
 def no_special_tokens(asked: Asked, answer: Answer) -> CheckResult | None:
     """No special token of a tokenizer (`<|im_end|>`, `</s>`) shows in a text, a value, a name or an id."""
     seen = False
+    if (role := _ROLE_LINE.search(answer.content or "")) is not None:
+        return refuted(
+            "no_special_tokens",
+            f"the content starts with the role of a chat template ({shown(role.group().strip())})",
+            place(asked, CONTENT, answer.content or "", *role.span()),
+        )
     for text, locate in _texts(asked, answer):
         seen = True
         markers = [(finding.start, finding.end) for finding in find_markers(text)]
@@ -125,6 +136,12 @@ def no_special_tokens(asked: Asked, answer: Answer) -> CheckResult | None:
 def reasoning_kept_apart(asked: Asked, answer: Answer) -> CheckResult | None:
     """Reasoning stays in its own field: no think tags anywhere, and no copy of it in the content."""
     check, seen = "reasoning_kept_apart", False
+    if (glued := _GLUED_CHANNELS.search(answer.content or "")) is not None:
+        return refuted(
+            check,
+            "the channels of Harmony stand in the content without their tokens (analysis…assistantfinal)",
+            place(asked, CONTENT, answer.content or "", *glued.span()),
+        )
     for text, locate in _texts(asked, answer):
         seen = True
         for match in islice(_THINK.finditer(text), 200):
@@ -189,8 +206,7 @@ def text_undamaged(asked: Asked, answer: Answer) -> CheckResult | None:
 
 def leaked_calls(asked: Asked, text: str) -> list[Finding]:
     """Find the calls and call markup in a content that the user did not ask to see."""
-    explains = asked.is_about_calls and prose_words(text) >= MIN_PROSE_WORDS
-    if explains:
+    if asked.is_about_calls and (prose_words(text) >= MIN_PROSE_WORDS or _is_all_code(text)):
         return []
     code = inline_code_spans(text) if prose_words(text) >= MIN_PROSE_WORDS else []
     markers = [
@@ -204,8 +220,9 @@ def leaked_calls(asked: Asked, text: str) -> list[Finding]:
         for finding in calls
         if finding.text not in asked.material and not _is_code_that_was_asked_for(asked, finding)
     ]
-    if not calls and asked.tools and not asked.response_format and (bare := json_call_without_name(text)) is not None:
-        calls = [bare] if bare.text not in asked.material else []
+    if not calls and asked.tools and not asked.response_format:
+        alone = (json_call_without_name(text), arguments_alone(text, asked))
+        calls = [finding for finding in alone if finding is not None and finding.text not in asked.material]
     return sorted([*markers, *calls], key=lambda finding: finding.start)
 
 
@@ -234,10 +251,15 @@ def _excused(asked: Asked, text: str, match: re.Match[str], about: re.Pattern[st
     if match.group() in asked.material:
         return True
     if asked.is_about_calls or (about is not None and about.search(asked.prompt)):
-        return prose_words(text) >= MIN_PROSE_WORDS
+        return prose_words(text) >= MIN_PROSE_WORDS or _is_all_code(text)
     if prose_words(text) < MIN_PROSE_WORDS:
         return False
     return any(start <= match.start() < end for start, end in inline_code_spans(text))
+
+
+def _is_all_code(text: str) -> bool:
+    stripped = text.strip()
+    return stripped.startswith("```") and len(fences(stripped)) == 1
 
 
 def _is_code_that_was_asked_for(asked: Asked, finding: Finding) -> bool:

@@ -6,6 +6,7 @@ where it stands and whose form it is; whether it is a fault is decided in `leaks
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,6 +16,10 @@ from seatrial.checks.asked import Asked
 
 MAX_FINDINGS = 50
 """Findings in one text that are looked at: a text that loops has thousands."""
+
+
+NARRATION = "a call told in words"
+"""The form of `Calling get_weather for Turku`: right beside the call itself, wrong in its place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +102,7 @@ _NAME_KEYS = r"(?:name|tool|tool_name|function|function_name|action|recipient_na
 _VALUE_KEYS = r"(?:arguments|parameters|args|input|action_input|tool_input|params|kwargs|parameter|tool_args)"
 _NEAR = 400
 
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n(?P<body>.*?)(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
+_FENCE = re.compile(r"^[ \t]*+(`{3,}+|~{3,}+)[^\n]*+\n(?P<body>.*?)(?:^[ \t]*+\1[ \t]*+$|\Z)", re.MULTILINE | re.DOTALL)
 _INLINE_CODE = re.compile(r"(?<!`)`[^`\n]{1,200}`(?!`)")
 
 
@@ -130,6 +135,27 @@ def json_call_without_name(text: str) -> Finding | None:
         return None
     start = text.find(inner)
     return Finding("bare JSON", start, start + len(inner), inner)
+
+
+def arguments_alone(text: str, asked: Asked) -> Finding | None:
+    """Find out whether a text is nothing but a JSON object that one offered tool would take, or that names one."""
+    inner = _unfenced(text).strip()
+    if not inner.startswith("{") or len(inner) > 100_000 or re.search(r"\bjson\b", asked.prompt, re.IGNORECASE):
+        return None
+    try:
+        value = json.loads(inner)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not value:
+        return None
+    start = text.find(inner)
+    for tool in asked.tools:
+        required = (tool.parameters or {}).get("required")
+        keys = set(tool.properties)
+        takes = keys and set(value) <= keys and isinstance(required, list) and all(key in value for key in required)
+        if takes or tool.name in [item for item in value.values() if isinstance(item, str)]:
+            return Finding(f"the JSON of a call of {tool.name!r}", start, start + len(inner), inner)
+    return None
 
 
 def inline_code_spans(text: str) -> list[tuple[int, int]]:
@@ -201,14 +227,14 @@ def _plain_forms(tool: str, telling: str | None) -> Iterator[tuple[str, str]]:
         "a call as code",
         rf"^\W{{0,12}}(?:print\(|await\s+)?(?:functions?\.|default_api\.)?{tool}\s*\([^\n]*\)?[\])}};`\s]*$",
     )
-    yield "a call as a labelled line", rf"^[\W_]{{0,8}}{label}(?:functions?\.)?{tool}\b"
+    yield "a call as a labelled line", rf"^(?:_|[^\w\n]){{0,8}}{label}(?:functions?\.)?{tool}\b"
     if telling is not None:
         verbs = "is|was|are|can|could|will|would|has|have|does|did|returns?|needs?|takes?|failed|and|or|to|should"
         stop = rf"(?!(?:{verbs})\b)"
         yield "a tool's name on a line of its own", "^" + alone % telling
         yield "a call as a line", rf"\A\s*{telling}[ \t]+{stop}(?=[^\n]*\S)"
         yield "a call as a line", rf"\A\s*{telling}:[ \t]*\S"
-        yield "a call as a labelled line", rf"^[\W_]{{0,8}}{saying}(?:functions?\.)?{telling}\b"
+        yield NARRATION, rf"^(?:_|[^\w\n]){{0,8}}{saying}(?:functions?\.)?{telling}\b"
 
 
 def _unfenced(text: str) -> str:

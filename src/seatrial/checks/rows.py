@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from seatrial.checks.arguments import Expected
 from seatrial.checks.asked import Asked
 from seatrial.checks.finding import plural, proven, refuted, shown, unproven, whole
 from seatrial.checks.judging import judge
@@ -86,12 +85,8 @@ def read_response(asked: Asked, body: Any, status: Any = None) -> tuple[Answer |
         return None, (request_accepted(asked, words, known or code),)
     answer = parse_completion(body)
     if answer is None:
-        lacking = "choices" if not (isinstance(body, Mapping) and body.get("choices")) else "a message in choices[0]"
-        detail = (
-            f"the body is no chat completion: it has no {lacking}"
-            if lacking == "choices"
-            else (f"the body is no chat completion: it lacks {lacking}")
-        )
+        lacks = "message in choices[0]" if isinstance(body, Mapping) and body.get("choices") else "choices"
+        detail = f"the body is no chat completion: it has no {lacks}"
         return None, (refuted("answer_readable", detail, whole(asked, shown(body, 160))),)
     return answer, (proven("answer_readable", "the body is a chat completion"),)
 
@@ -165,6 +160,3 @@ def _is_expectation(expected: Any) -> bool:
     return isinstance(expected, Mapping) or (
         isinstance(expected, list) and all(isinstance(entry, Mapping) for entry in expected)
     )
-
-
-__all__ = ["Expected", "Judgement", "judge_row", "read_response", "read_stream", "row_problem"]

@@ -7,8 +7,10 @@ from typing import Annotated
 import typer
 
 from seatrial.cli.bench import bench
+from seatrial.cli.endpoint import endpoint
 from seatrial.cli.judge import judge
 from seatrial.cli.prove import prove
+from seatrial.cli.scan import scan
 from seatrial.cli.try_command import try_
 
 app = typer.Typer(
@@ -42,4 +44,6 @@ def seatrial(
 app.command("try")(try_)
 app.command("prove")(prove)
 app.command("bench")(bench)
+app.command("endpoint")(endpoint)
+app.command("scan")(scan)
 app.command("judge")(judge)

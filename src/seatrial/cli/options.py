@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -27,6 +27,10 @@ Sampling = Annotated[
         "--sampling",
         help="'greedy', or JSON such as '{\"temperature\": 0.6}'. Default: nothing is sent, the server decides.",
     ),
+]
+OverLong = Annotated[
+    Literal["reject", "truncate"],
+    typer.Option("--over-long", help="What is right for over-long input: a clear refusal, or a (decided) truncation."),
 ]
 RequestTimeout = Annotated[
     float, typer.Option("--request-timeout", min=0.1, help="Seconds until a whole answer must be there.")

@@ -12,6 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from seatrial.trials.metrics import ToolMetrics, tool_metrics
 from seatrial.verdicts import Verdict
 
 if TYPE_CHECKING:
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
     from seatrial.verdicts import CheckResult, SuiteResult
 
 COLOURS = {"proven": "green", "refuted": "bold red", "unproven": "yellow"}
+
+SHOWN_PLACES = 3
+"""Places that the terminal shows of one check; the report shows all."""
 
 PIPED_WIDTH = 110
 """Columns where the output is no terminal."""
@@ -107,6 +111,7 @@ def print_verdict(result: SuiteResult) -> None:
             line = Text.assemble(verdict_text(verdict.value), f" {trial.trial}/{check.check}{infrastructure}")
             out.print(Text.assemble(line, f": {check.detail}"))
             print_evidence(out, check)
+    print_metrics(out, tool_metrics(result.trials))
     if any(trial.notes for trial in result.trials):
         out.print()
     for trial in result.trials:
@@ -114,14 +119,36 @@ def print_verdict(result: SuiteResult) -> None:
             out.print(Text(f"note {trial.trial}: {note}", style="dim"))
 
 
+def print_metrics(out: Console, metrics: ToolMetrics | None) -> None:
+    """Print the metrics of tool calling; nothing where no tool was offered."""
+    if metrics is None:
+        return
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
+    for column in ("tool calling", "rate", "95% interval", "of"):
+        table.add_column(column)
+    for rate in metrics.rates:
+        if rate.value is not None:
+            interval = f"{rate.low_95:.0%} to {rate.high_95:.0%}"
+            table.add_row(rate.name.replace("_", " "), f"{rate.value:.0%}", interval, f"{rate.total}  {rate.formula}")
+    out.print()
+    out.print(table)
+
+
 def print_evidence(out: Console, check: CheckResult) -> None:
     """Print where to look: the prompt, and the place in the text."""
-    for evidence in check.evidence:
+    if len(check.evidence) > SHOWN_PLACES:
+        rest = len(check.evidence) - SHOWN_PLACES
+        hidden = Text(f"    … and {rest} more places: in the report", style="dim")
+    else:
+        hidden = None
+    for evidence in check.evidence[:SHOWN_PLACES]:
         if evidence.prompt:
             out.print(Text(f"    {evidence.exchange} asked: {evidence.prompt}"))
         if evidence.quote:
             place = f" ({evidence.span.field} from character {evidence.span.start})" if evidence.span else ""
             out.print(Text(f"    answer{place}: {evidence.quote}"))
+    if hidden is not None:
+        out.print(hidden)
 
 
 def print_bench(result: BenchResult) -> None:

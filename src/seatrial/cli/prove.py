@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,16 +13,18 @@ from seatrial.cli.options import (
     ConnectTimeout,
     Json,
     Model,
+    OverLong,
     RequestTimeout,
     Runs,
     Sampling,
     SilenceTimeout,
-    Url,
 )
 
 
 def prove(
-    url: Url,
+    url: Annotated[
+        str | None, typer.Option("--url", help="The API's root, e.g. http://127.0.0.1:30000/v1.", metavar="URL")
+    ] = None,
     model: Model = None,
     suite: Annotated[
         Literal["quick", "standard", "deep"], typer.Option("--suite", help="How much is tried.")
@@ -33,6 +36,11 @@ def prove(
     ] = 2048,
     context: Annotated[
         int | None, typer.Option("--context", min=64, help="Context length in tokens, where the server does not tell.")
+    ] = None,
+    over_long: OverLong = "reject",
+    resume: Annotated[
+        Path | None,
+        typer.Option("--resume", help="Go on with an interrupted run: its folder. URL and options are its own."),
     ] = None,
     connect_timeout: ConnectTimeout = 10,
     request_timeout: RequestTimeout = 300,
@@ -50,24 +58,43 @@ def prove(
     from seatrial.cli.running import run
     from seatrial.endpoint.address import parse_base_url, read_api_key
     from seatrial.endpoint.preflight import find_endpoint
+    from seatrial.errors import InputError
     from seatrial.proof import Proof
     from seatrial.runs.folder import RunFolder
     from seatrial.runs.redaction import Redactor
-    from seatrial.trials.interface import Settings
+    from seatrial.runs.unfinished import ProveArguments, read_unfinished
+    from seatrial.trials.interface import OverLongPolicy, Settings
+    from seatrial.trials.metrics import tool_metrics
     from seatrial.trials.suites import SuiteName
     from seatrial.trials.suites import suite as suite_named
 
-    base_url, key = parse_base_url(url), read_api_key(api_key_file)
-    settings = Settings(parse_sampling(sampling), max_tokens, context)
+    key = read_api_key(api_key_file)
     waits = limits(connect_timeout, request_timeout, silence_timeout)
-    endpoint = run(find_endpoint(base_url, model, key, waits))
-    proof = Proof(endpoint, {"sampling": sampling or "the server's defaults", "suite": suite})
-
-    with RunFolder(runs, "prove", Redactor([key] if key else [])) as folder, TerminalDisplay() as display:
+    unfinished = read_unfinished(resume) if resume is not None else None
+    if unfinished is not None:
+        asked = unfinished.arguments
+    elif url is None:
+        raise InputError("no server is named", where="--url", advice="E.g. --url http://127.0.0.1:30000/v1.")
+    else:
+        settings = Settings(parse_sampling(sampling), max_tokens, context, OverLongPolicy(over_long))
+        asked = ProveArguments(parse_base_url(url), model or "", SuiteName(suite), settings)
+    endpoint = run(find_endpoint(asked.url, asked.model or None, key, waits))
+    asked = replace(asked, model=endpoint.model)
+    chosen = ", ".join(f"{name} {value}" for name, value in asked.settings.sampling.items())
+    proof = Proof(endpoint, {"suite": asked.suite, "sampling": chosen or "the server's defaults"})
+    folder = RunFolder(
+        runs,
+        "prove",
+        Redactor([key] if key else []),
+        arguments=asked,
+        existing=unfinished.path if unfinished else None,
+    )
+    with folder, TerminalDisplay() as display:
 
         async def job() -> None:
+            earlier = unfinished.done if unfinished else ()
             try:
-                await proof.prove(suite_named(SuiteName(suite)), settings, waits, folder, display)
+                await proof.prove(suite_named(asked.suite), asked.settings, waits, folder, display, earlier=earlier)
             finally:
                 proof.write_report(folder)
 
@@ -78,17 +105,18 @@ def prove(
         print_json(
             {
                 "verdict": verdict,
-                "url": base_url,
+                "url": asked.url,
                 "model": endpoint.model,
                 "run": folder.path,
                 "report": folder.path / "report.html",
                 "suite": proof.suite,
+                "tool_metrics": tool_metrics(proof.suite.trials),
             }
         )
     else:
         print_verdict(proof.suite)
         out = console()
         out.print()
-        out.print(f"{endpoint.model} at {base_url}:", verdict_text(verdict.value))
+        out.print(f"{endpoint.model} at {asked.url}:", verdict_text(verdict.value))
         typer.echo(f"Report: {folder.path / 'report.html'}")
     raise typer.Exit(verdict.exit_code)

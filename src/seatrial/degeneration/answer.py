@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from seatrial.degeneration.model import Degeneration, Kind, Severity, shorten
 from seatrial.degeneration.stream import scan
@@ -51,6 +49,8 @@ def _scan_arguments(arguments: str, field: str, prompt: str | None) -> list[Dege
     whole = scan(arguments, field=field, prompt=prompt)
     if whole is not None and whole.severity is Severity.FAIL:
         return [whole]
+    import json  # noqa: PLC0415 - scan alone must stay light to import
+
     try:
         value = json.loads(arguments)
     except (ValueError, RecursionError):
@@ -59,7 +59,7 @@ def _scan_arguments(arguments: str, field: str, prompt: str | None) -> list[Dege
     return inside or ([whole] if whole else [])
 
 
-def _strings(value: Any) -> Iterator[tuple[str, str]]:
+def _strings(value: object) -> Iterator[tuple[str, str]]:
     """Yield the path and the text of each string inside a JSON value."""
     waiting = [("", value)]
     while waiting:

@@ -6,7 +6,6 @@ too many: nothing but punctuation, a counter that counts on, or numbers that car
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from dataclasses import dataclass
 from enum import Enum
@@ -14,6 +13,7 @@ from itertools import pairwise
 
 from seatrial.degeneration.exact import STEP as BEAT
 from seatrial.degeneration.model import Kind, Severity
+from seatrial.degeneration.patterns import lazily
 from seatrial.degeneration.periods import Loop, LoopTracker
 from seatrial.degeneration.request import Request
 from seatrial.degeneration.sighting import Sighting
@@ -29,10 +29,11 @@ TRACK_CHARS = 40
 TIERS = ((1, 512, 1), (512, 2_048, 8))
 SAMPLE = 6_000
 """Raw characters at the end of the span in which the numbers are compared."""
-_NUMBER = re.compile(r"\d+")
-_ROW = re.compile(
-    r"^\s*(?:[|\[{(<\"'`]|[-+*]\s|\d{4}-\d\d|\d+[.)]?\s*[|,;\t]|[A-Z]+ INTO )|\"\s*[:,]|\t.*\t|;\s*$", re.MULTILINE
-)
+_NUMBER = lazily(r"\d+")
+_ROW = lazily(r"(?m)^\s*(?:[|\[{(<\"'`]|[-+*]\s|\d{4}-\d\d|\d+[.)]?\s*[|,;\t]|[A-Z]+ INTO )|\"\s*[:,]|\t.*\t|;\s*$")
+
+
+_SENTENCE_LINE = lazily(r"[.!?…。！？,।]['\")*]*\s*\n")
 
 
 class Change(Enum):
@@ -54,7 +55,7 @@ class Limit:
 
 
 TEXT_LIMITS = {
-    Change.NOTHING: Limit(warn=5, fail=5, chars=300),
+    Change.NOTHING: Limit(warn=5, fail=5, chars=270),
     Change.COUNTER: Limit(warn=41, fail=64, chars=1_200),
     Change.COUNTDOWN: Limit(warn=101, fail=128, chars=1_200),
     Change.DATA: Limit(warn=80, fail=120, chars=2_500),
@@ -67,6 +68,8 @@ ROW_LIMITS = {
     Change.DATA: Limit(warn=200, fail=None, chars=4_000),
 }
 """Rows of tables, code, JSON, logs: ninety lines of a test log or a hundred SQL inserts are ordinary."""
+WORDY_LIMIT = Limit(warn=200, fail=300, chars=4_000)
+"""Rows that are mostly wording, such as the same log message with ever new time stamps."""
 ONE_WORD_COPIES = 30
 LONG_FRAME = 150
 """Letters of a frame that is a paragraph by itself: then LONG_LIMIT holds for a counter that counts on."""
@@ -92,6 +95,8 @@ class DriftingLoops:
         skeleton = self.skeleton
         skeleton.advance(window, position, last=last)
         loop = self.tracker.update(skeleton.buf, skeleton.base, len(skeleton.buf))
+        if loop is None and self.tracker.ended is None:
+            return None
         found = None
         if self.tracker.ended is not None:
             found = self._judge(window, self.tracker.ended, exact)
@@ -122,7 +127,11 @@ class DriftingLoops:
     def _watch(self, window: Window, loop: Loop) -> None:
         """Note, while it can still be read, where the loop begins and what its first copy is."""
         self._watched, self._due = loop, 4.0
-        self._start = self.skeleton.raw_position(loop.start, window)
+        skeleton = self.skeleton
+        if skeleton.buf[loop.start - skeleton.base : loop.start - skeleton.base + 1] == " ":
+            self._start = skeleton.raw_position(loop.start + 2, window) - 1  # past whatever the blank stands for
+        else:
+            self._start = skeleton.raw_position(loop.start, window)
         self._needle = ""
 
     def _raw_end(self, window: Window, loop: Loop) -> int:
@@ -145,11 +154,12 @@ class DriftingLoops:
         sample = window.text(max(start, end - SAMPLE), end)
         period = max(round(chars / loop.copies), 1)
         if '"arguments"' in sample:
-            return _repeated_call(window.text(max(start, end - SAMPLE), end), max(start, end - SAMPLE), end)
+            begin = max(start, end - SAMPLE)
+            line = window.text(begin - 400, begin).rpartition("\n")[2]
+            return _repeated_call(line + window.text(begin, end), begin - len(line), end)
         self._needle = self._needle or sample[:period]
         change = change_between(sample, len(sample) / period)
-        frame = sample[-period:]
-        severity = self._severity(change, frame, unit, loop.copies, chars, letters)
+        severity = self._severity(change, sample[-2 * period :], unit, loop.copies, chars, letters)
         if severity is None:
             return None
         return Sighting(
@@ -170,30 +180,37 @@ class DriftingLoops:
         limit = (ROW_LIMITS if row else TEXT_LIMITS)[change]
         if change is Change.COUNTER and letters >= LONG_FRAME and not row:
             limit = LONG_LIMIT
-        warn, fail = limit.warn, limit.fail
+        if row and change is Change.DATA and letters >= max(20, 0.4 * chars / copies):
+            limit = WORDY_LIMIT
         if change is Change.NOTHING and len(unit.split()) == 1:
-            warn = fail = ONE_WORD_COPIES * (4 if letters == 1 else 1)
+            copies_needed = ONE_WORD_COPIES * (4 if letters == 1 else 1)
+            limit = Limit(warn=copies_needed, fail=copies_needed, chars=TEXT_LIMITS[change].chars)
+        warn, fail = limit.warn, limit.fail
         if chars < limit.chars or copies < warn:
             return None
-        if self._request is not None and not self._request.exceeded(copies):
-            return None if self._request.excuses(copies) else Severity.WARN
+        repeated = unit if change is Change.NOTHING else None
+        if self._request is not None and not self._request.exceeded(copies, repeated):
+            return None if self._request.excuses(copies, repeated) else Severity.WARN
         return Severity.FAIL if fail is not None and copies >= fail else Severity.WARN
 
 
 def is_row(frame: str) -> bool:
-    """Tell whether a copy looks like a row of a table, code, JSON, a log or a list rather than a sentence."""
-    return bool(_ROW.search(frame)) or code_share(frame) >= 0.15
+    """Tell whether copies look like rows of a table, code, JSON, a log or a list rather than sentences."""
+    if _ROW().search(frame) or code_share(frame) >= 0.15:
+        return True
+    return "\n" in frame and _SENTENCE_LINE().search(frame) is None
 
 
 def change_between(sample: str, copies: float) -> Change:
     """Compare the numbers of about `copies` copies of one frame, place by place."""
-    numbers = [int(digits[:15]) for digits in _NUMBER.findall(sample)]
+    numbers = [int(digits[:15]) for digits in _NUMBER().findall(sample)]
     places = round(len(numbers) / max(copies, 1))
     if not numbers or (places == 0 and len(numbers) <= 2):
         return Change.NOTHING
     if places == 0 or abs(len(numbers) - places * copies) > places + 1:
         return Change.DATA
     steps = set()
+    uneven = False
     for place in range(places):
         column = numbers[place::places]
         differences = Counter(b - a for a, b in pairwise(column))
@@ -202,12 +219,13 @@ def change_between(sample: str, copies: float) -> Change:
         step, count = differences.most_common(1)[0]
         if count < 0.85 * (len(column) - 1) - 1:
             return Change.DATA
-        if step == 0 and count < len(column) - 1:
-            return Change.DATA
+        uneven = uneven or (step == 0 and count < len(column) - 1)
         steps.add(step)
     if any(step > 0 for step in steps):
         return Change.COUNTER
-    return Change.COUNTDOWN if any(step < 0 for step in steps) else Change.NOTHING
+    if any(step < 0 for step in steps):
+        return Change.COUNTDOWN
+    return Change.DATA if uneven else Change.NOTHING
 
 
 def _repeated_call(text: str, start: int, end: int) -> Sighting | None:

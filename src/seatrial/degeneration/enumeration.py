@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import pairwise
 
 from seatrial.degeneration.model import Kind, Severity
+from seatrial.degeneration.patterns import lazily
 from seatrial.degeneration.request import Request
 from seatrial.degeneration.sighting import Sighting
 from seatrial.degeneration.window import Window
@@ -21,14 +21,20 @@ EMPTY_MARKER_LINES = 130
 GROWING_TOKENS = 12
 GROWING_LENGTHS = 8
 """Runs in a row, and how many lengths must differ: a number pyramid has nine rows."""
+SIGNS, FEW_SIGNS = 640, 8
+"""So many characters in one line with so few different ones, none a letter or digit, are a flood."""
+_DNA = frozenset("acgtun")
+_MORSE, _BRAINF = frozenset(".-/ ·−–"), frozenset("+-<>[]., ")
 COUNT_WARN = 400
 COUNT_FAIL = 1_500
 """Numbers of a count; 300 are ordinary when asked for, and the prompt may ask for more."""
 
-_MARKERS = re.compile(r"(?<!\S)(?:(?:[-*•#] ?)?\d+[.):]\s{1,40}){20,}\Z")
-_TOKEN = re.compile(r"\w+")
-_RUN = re.compile(r"(\w)\1{2,}$")
-_NUMBERS = re.compile(r"\d+")
+_MARKERS = lazily(r"(?<!\S)(?:(?:[-*•#] ?)?\d+[.):]\s{1,40}){20,}\Z")
+_MARKER = lazily(r"\d[.):]\s")
+_REPEATED = lazily(r"(\w)\1\1")
+_TOKEN = lazily(r"\w+")
+_RUN = lazily(r"(\w)\1{2,}$")
+_NUMBERS = lazily(r"\d+")
 
 
 class Enumerations:
@@ -43,26 +49,30 @@ class Enumerations:
         self._count_at = 0
         self._next = 0
 
-    def check(self, window: Window, position: int) -> Sighting | None:
-        """Look at the text up to `position` for empty markers and for counting."""
+    def check(self, window: Window, position: int, *, looping: bool) -> Sighting | None:
+        """Look at the text up to `position` for floods without words, empty markers and counting.
+
+        `looping` tells that an exact loop is alive here: then it is judged as that.
+        """
         tail = window.text(position - TAIL, position)
+        if len(tail) == TAIL and not looping:
+            flood = _blank(window, tail, position) or _signs(window, position)
+            if flood is not None:
+                return flood
         found = self._markers(window, tail, position)
         return found or self._count(window, position)
 
     def runs(self, window: Window, position: int) -> Sighting | None:
         """Look for words that are runs of one character and grow."""
-        offset = max(position - 2 * TAIL, 0)
-        lengths: list[int] = []
-        start = end = position
-        for token in reversed(list(_TOKEN.finditer(window.text(offset, position)))):
-            run = _RUN.search(token[0])
-            if run is None or token.end() + offset < start - 6 or token.start() < 1 <= offset:
-                if lengths or token.end() + offset < position - TAIL // 2:
-                    break
-                continue
-            end = end if lengths else token.end() + offset
-            start = token.start() + offset
-            lengths.insert(0, len(run[0]))
+        poor = _few_letters(window, position)
+        if poor is not None:
+            return poor
+        newest = window.text(position - TAIL // 2, position)
+        if not _REPEATED().search(newest) or not all(map(_RUN().search, _TOKEN().findall(newest)[-2:])):
+            return None
+        lengths, start, end = _last_runs(window, position, 2 * TAIL)
+        if len(lengths) >= GROWING_TOKENS:
+            lengths, start, end = _last_runs(window, position, 8_192)
         ups = sum(b >= a for a, b in pairwise(lengths))
         if len(lengths) < GROWING_TOKENS or len(set(lengths)) < GROWING_LENGTHS:
             return None
@@ -80,13 +90,13 @@ class Enumerations:
         )
 
     def _markers(self, window: Window, tail: str, position: int) -> Sighting | None:
-        if not _MARKERS.search(tail + " "):
+        if not _MARKER().search(tail[-24:] + " ") or not _MARKERS().search(tail + " "):
             return None
         reach = window.text(position - 2_400, position)
-        match = _MARKERS.search(reach + " ")
+        match = _MARKERS().search(reach + " ")
         if match is None:
             return None
-        numbers = [int(digits[:15]) for digits in _NUMBERS.findall(match[0])]
+        numbers = [int(digits[:15]) for digits in _NUMBERS().findall(match[0])]
         rising = sum(b - a == 1 for a, b in pairwise(numbers))
         lines = match[0].count("\n") > len(numbers) // 2
         needed = EMPTY_MARKER_LINES if lines else EMPTY_MARKERS
@@ -109,7 +119,7 @@ class Enumerations:
         """Count on over tails: numbers or dates whose steps are always the same."""
         if position - self._count_at < TAIL and self._count_at <= position:
             return None
-        numbers = [int(digits[:15]) for digits in _NUMBERS.findall(window.text(position - TAIL, position))][1:-1]
+        numbers = [int(digits[:15]) for digits in _NUMBERS().findall(window.text(position - TAIL, position))][1:-1]
         places = _places(numbers)
         if not places:
             self._counted = 0
@@ -136,6 +146,82 @@ class Enumerations:
         )
 
 
+def _blank(window: Window, tail: str, position: int) -> Sighting | None:
+    """Find white space in any mixture."""
+    if not tail.isspace():
+        return None
+    text = window.text(position - 8_192, position)
+    start = position - len(text) + len(text.rstrip())
+    return Sighting(
+        severity=Severity.FAIL,
+        kind=Kind.WHITESPACE_FLOOD,
+        start=start,
+        end=position,
+        period=None,
+        needle=tail,
+        claim="nothing but white space ({chars} characters)",
+    )
+
+
+def _signs(window: Window, position: int) -> Sighting | None:
+    """Find a few signs in ever new order, on one line and with no letter or digit."""
+    if len(set(window.text(position - 48, position))) > FEW_SIGNS:
+        return None
+    text = window.text(position - SIGNS, position)
+    different = set(text)
+    if len(text) < SIGNS or len(different) > FEW_SIGNS or "\n" in text or any(map(str.isalnum, different)):
+        return None
+    if different <= _MORSE or different <= _BRAINF:
+        return None
+    return Sighting(
+        severity=Severity.FAIL,
+        kind=Kind.LOW_NOVELTY,
+        start=position - SIGNS,
+        end=position,
+        period=None,
+        needle=text,
+        claim=f"nothing but {len(different)} signs in changing order",
+    )
+
+
+def _few_letters(window: Window, position: int) -> Sighting | None:
+    """Find a line without blanks or digits made of two or three letters in ever new order."""
+    if len(set(window.text(position - 48, position).lower())) > 3:
+        return None
+    text = window.text(position - SIGNS, position)
+    different = set(text.lower())
+    if len(text) < SIGNS or len(different) > 3 or not all(map(str.isalpha, different)):
+        return None
+    if different <= _DNA or len(different) == 1:
+        return None
+    return Sighting(
+        severity=Severity.FAIL,
+        kind=Kind.LOW_NOVELTY,
+        start=position - SIGNS,
+        end=position,
+        period=None,
+        needle=text,
+        claim=f"nothing but {len(different)} letters in changing order, without a blank",
+    )
+
+
+def _last_runs(window: Window, position: int, reach: int) -> tuple[list[int], int, int]:
+    """Return how long the runs are that the last words end in, and where those words begin and end."""
+    offset = max(position - reach, 0)
+    lengths: list[int] = []
+    start = end = position
+    for token in reversed(list(_TOKEN().finditer(window.text(offset, position)))):
+        run = _RUN().search(token[0])
+        if run is None or token.end() + offset < start - 6 or token.start() < 1 <= offset:
+            if lengths or token.end() + offset < position - TAIL // 2:
+                break
+            continue
+        end = end if lengths else token.end() + offset
+        start = token.start() + offset
+        lengths.append(len(run[0]))
+    return lengths[::-1], start, end
+
+
 def _places(numbers: list[int]) -> int:
     """Return how many numbers one entry of a count has, or 0 where nothing counts with equal steps."""
     for places in (1, 2, 3, 4, 5, 6):
@@ -144,6 +230,9 @@ def _places(numbers: list[int]) -> int:
         moves = False
         for place in range(places):
             column = numbers[place::places]
+            first = {b - a for a, b in pairwise(column[:8])}
+            if len(first) > 3:
+                break
             steps = Counter(b - a for a, b in pairwise(column))
             step, often = steps.most_common(1)[0]
             if often < 0.8 * (len(column) - 1):

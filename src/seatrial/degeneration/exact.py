@@ -13,6 +13,8 @@ STEP = 64
 """Characters between two checks; the positions are fixed, so that chunk borders never matter."""
 TRACK_CHARS = 128
 """A span is followed as a possible loop from this length on."""
+LONG_CHARS, LONG_COPIES = 4_160, 8.5
+"""No structure excuses more than this: so any text that is repeated often enough is caught."""
 WARN_CHARS = 200
 WARN_COPIES = 4.0
 
@@ -25,12 +27,14 @@ class ExactLoops:
     def __init__(self, request: Request | None) -> None:
         self.tracker = LoopTracker(TRACK_CHARS)
         self._request = request
-        self._allowances: tuple[Loop, Allowance, str] | None = None
+        self._allowances: tuple[Loop, Allowance, str, str] | None = None
 
     def check(self, window: Window, position: int) -> Sighting | None:
         """Look at the text up to `position`."""
         loop = self.tracker.update(window.buf, window.base, position - window.base)
         ended = self.tracker.ended
+        if loop is None and ended is None:
+            return None
         found = self._judge(window, ended, at_end=False) if ended is not None else None
         if loop is None or (found is not None and found.severity is Severity.FAIL):
             return found
@@ -47,25 +51,26 @@ class ExactLoops:
     def _judge(self, window: Window, loop: Loop, *, at_end: bool) -> Sighting | None:
         if loop.chars < WARN_CHARS:
             return None
-        allowed, unit = self._allowance(window, loop)
+        allowed, unit, previous = self._allowance(window, loop)
         enough = loop.chars >= allowed.chars and loop.copies >= allowed.copies
+        enough = enough or (loop.chars >= LONG_CHARS and loop.copies >= LONG_COPIES)
         if not enough and at_end and allowed.open_chars is not None:
             enough = loop.chars >= allowed.open_chars
         if not enough:
             over = loop.closed or at_end
-            if over and allowed.warns and loop.copies >= WARN_COPIES and not self._excused(loop):
-                return _sighting(loop, Severity.WARN, allowed, unit)
+            if over and allowed.warns and loop.copies >= WARN_COPIES and not self._excused(loop, unit):
+                return _sighting(loop, Severity.WARN, allowed, unit, previous)
             return None
-        if self._request is None or self._request.exceeded(loop.copies):
-            return _sighting(loop, Severity.FAIL, allowed, unit)
-        if self._request.excuses(loop.copies) or not (loop.closed or at_end):
+        if self._request is None or self._request.exceeded(loop.copies, unit):
+            return _sighting(loop, Severity.FAIL, allowed, unit, previous)
+        if self._request.excuses(loop.copies, unit) or not (loop.closed or at_end):
             return None
-        return _sighting(loop, Severity.WARN, allowed, unit)
+        return _sighting(loop, Severity.WARN, allowed, unit, previous)
 
-    def _excused(self, loop: Loop) -> bool:
-        return self._request is not None and self._request.excuses(loop.copies)
+    def _excused(self, loop: Loop, unit: str) -> bool:
+        return self._request is not None and self._request.excuses(loop.copies, unit)
 
-    def _allowance(self, window: Window, loop: Loop) -> tuple[Allowance, str]:
+    def _allowance(self, window: Window, loop: Loop) -> tuple[Allowance, str, str]:
         if self._allowances is not None and self._allowances[0] is loop:
             return self._allowances[1:]
         unit = window.text(loop.start, loop.start + loop.period)
@@ -73,12 +78,12 @@ class ExactLoops:
             unit = window.text(loop.end - loop.period, loop.end)
         before = window.text(loop.start - 500, loop.start)
         allowed = allowance(aligned(unit), before, fenced=window.fenced(loop.start))
-        self._allowances = (loop, allowed, unit)
-        return allowed, unit
+        self._allowances = (loop, allowed, unit, before[-1:])
+        return allowed, unit, before[-1:]
 
 
-def _sighting(loop: Loop, severity: Severity, allowed: Allowance, unit: str) -> Sighting:
-    shift = aligned_shift(unit)
+def _sighting(loop: Loop, severity: Severity, allowed: Allowance, unit: str, previous: str) -> Sighting:
+    shift = aligned_shift(unit, previous)
     kind = Kind.EXACT_PERIOD
     if not unit.strip():
         kind = Kind.WHITESPACE_FLOOD

@@ -6,66 +6,97 @@ few words and many pairs. That, and the absence of rows, tells one from the othe
 
 from __future__ import annotations
 
-import re
-from collections import Counter, deque
+from collections import Counter
 from itertools import pairwise
 
 from seatrial.degeneration.model import Kind, Severity
+from seatrial.degeneration.patterns import lazily
 from seatrial.degeneration.request import Request
 from seatrial.degeneration.sighting import Sighting
-from seatrial.degeneration.skeleton import Skeleton
+from seatrial.degeneration.skeleton import Skeleton, skeleton_of
 from seatrial.degeneration.structure import code_share
 from seatrial.degeneration.window import Window
 
-STEP = 512
-WORDS = 150
-"""Words of the window. Of 150 words in a row prose has 75 to 120 different ones, a nursery rhyme about 40."""
-FEW_WORDS = 32
+STEP = 384
+WORDS = 100
+"""Words of the window. Of 100 words in a row prose has 55 to 85 different ones, a children's rhyme about 35."""
+FEW_WORDS = 29
 """At most so many different words among them are a failure, if they are shuffled."""
 SHUFFLED = 1.8
 """Different pairs of neighbours for each different word from which on the order is a shuffle."""
+PROSE = 0.88
+"""Share of a text that is wording; tables, code and markup have less."""
 CHARACTERS = 480
 FEW_TRIPLES = 0.18
 FEW_CHARACTERS = 12
 """For scripts without blanks: different triples of characters as a share, and different characters."""
-SENTENCES = 40
+SENTENCES = 32
 SENTENCE_CHARS = 14
-KNOWN_SENTENCES = 36
+KNOWN_SENTENCES, KNOWN_LINES = 25, 30
 SEEN_OFTEN = 4
-"""Of the last 40 sentences 36 were each said at least 4 times."""
-SENTENCE_STEP = 1_024
-MEMORY = 2_048
-_SENTENCE = re.compile(r"[.!?;:…。！？；]+\s*|\n+")
-_WORD = re.compile(r"\S+")
-_DIGITS = re.compile(r"\d+")
+"""Of the last 32 sentences 25 were each said at least 4 times; of lines 30, for songs that pile up verses."""
+GATE = 1_200
+_DNA = frozenset("acgtun")
+_PROBES = (0, 90, 170, 250)
+"""Pieces of the newest wording, so many characters back, of which 3 in 4 must have stood in the 1,200 before."""
+MEMORY = 12_288
+"""Characters in which sentences are counted."""
+PROBE, REACH, FAMILIAR = 16, 4_096, 3
+"""Before that, the newest 16 characters of wording must have stood in the 4,096 before, at 3 looks more than not."""
+_SENTENCE = lazily(r"[.!?;:…。！？；]+\s*|\n+")
+_WORD = lazily(r"\S+")
 
 
 class Novelty:
     """Watches how much of the newest text is new."""
 
-    __slots__ = ("_done", "_known", "_recent", "_request", "_seen")
+    __slots__ = ("_familiar", "_request")
 
     def __init__(self, request: Request | None) -> None:
         self._request = request
-        self._seen: Counter[str] = Counter()
-        self._recent: deque[tuple[str, int, bool]] = deque(maxlen=SENTENCES)
-        self._known = 0
-        self._done = 0
+        self._familiar = 0
 
-    def check(self, window: Window, position: int, skeleton: Skeleton, *, last: bool = False) -> Sighting | None:
-        """Look at the text up to `position`, whose skeleton is up to date."""
-        return self._vocabulary(window, skeleton) or self._sentences(window, position, last=last)
+    def check(self, window: Window, position: int, skeleton: Skeleton, *, gated: bool = True) -> Sighting | None:
+        """Look at the text up to `position`, whose skeleton is up to date.
+
+        With `gated` a few probes first rule out text whose newest words are new, which is nearly all text.
+        """
+        buf = skeleton.buf
+        end = len(buf)
+        if gated:
+            misses = 0
+            size = 3 if buf[-1:] > "\u2e80" or buf[-2:-1] > "\u2e80" else 5
+            low = max(end - GATE, 0)
+            for back in _PROBES:
+                if buf.find(buf[end - back - size : end - back], low, end - back - 1) < 0:
+                    misses += 1
+                    if misses > 1:
+                        self._familiar = 0
+                        return None
+        known = buf.find(buf[-PROBE:], max(end - REACH, 0), end - 1) >= 0
+        self._familiar = self._familiar + 1 if known else max(self._familiar - 1, 0)
+        found = self._vocabulary(window, skeleton)
+        if found is None and self._familiar >= FAMILIAR and (self._familiar % 2 == 0 or not gated):
+            found = self._sentences(window, position)
+        return found
 
     def _vocabulary(self, window: Window, skeleton: Skeleton) -> Sighting | None:
-        words = skeleton.buf[-1_300:].split()[-WORDS - 1 : -1]
-        if len(words) < WORDS or sum(map(len, words[:20])) > 300:
-            return self._characters(window, skeleton)
+        text = skeleton.buf[-1_100:]
+        if not text.isascii():
+            found = self._characters(window, skeleton)
+            if found is not None:
+                return found
+        words = text.split()[-WORDS - 1 : -1]
+        if len(words) < WORDS:
+            return None
         different = len(set(words))
         if different > FEW_WORDS:
             return None
         long_words = sum(len(word) > 1 for word in words)
         pairs = len(set(pairwise(words)))
-        if pairs < SHUFFLED * different or long_words < 0.7 * len(words) or different < 3:
+        if pairs < SHUFFLED * different or long_words < 0.7 * len(words) or different < 3 or text.count("\ufffd") > 50:
+            return None
+        if set("".join(words)) <= _DNA:
             return None
         raw = window.text(skeleton.raw_position(skeleton.end - len(" ".join(words)), window), skeleton.raw_end)
         if _in_rows(raw) or not _is_prose(raw):
@@ -74,11 +105,11 @@ class Novelty:
         return self._few(window, skeleton, start, f"{different} different words among {len(words)}, shuffled")
 
     def _characters(self, window: Window, skeleton: Skeleton) -> Sighting | None:
-        tail = skeleton.buf[-CHARACTERS - 60 :].replace(" ", "")[-CHARACTERS:]
+        tail = skeleton.buf[-2 * CHARACTERS :].replace(" ", "")[-CHARACTERS:]
         if len(tail) < CHARACTERS or tail.isascii():
             return None
         foreign = sum(char > "\u0590" for char in tail)
-        if foreign < 0.8 * len(tail):
+        if foreign < 0.8 * len(tail) or tail.count("\ufffd") > 50:
             return None
         different = len(set(tail))
         triples = len(set(zip(tail, tail[1:], tail[2:], strict=False)))
@@ -87,13 +118,13 @@ class Novelty:
         if not few or pairs < 1.15 * different or triples < 1.2 * pairs:
             return None
         start = skeleton.raw_position(skeleton.end - CHARACTERS, window)
-        raw = window.text(start, skeleton.raw_end)
-        if _in_rows(raw):
+        if _in_rows(window.text(start, skeleton.raw_end)):
             return None
+        start = skeleton.raw_position(_first_of_alphabet(skeleton, set(tail)), window)
         return self._few(window, skeleton, start, f"{different} different characters among {len(tail)}, shuffled")
 
     def _few(self, window: Window, skeleton: Skeleton, start: int, what: str) -> Sighting | None:
-        if self._request is not None and not self._request.exceeded(WORDS):
+        if self._request is not None and not self._request.exceeded(WORDS, what):
             return None
         raw = window.text(start, skeleton.raw_end)
         return Sighting(
@@ -106,48 +137,42 @@ class Novelty:
             claim=f"nothing new: {what}",
         )
 
-    def _sentences(self, window: Window, position: int, *, last: bool) -> Sighting | None:
-        if position - self._done < SENTENCE_STEP and not last:
+    def _sentences(self, window: Window, position: int) -> Sighting | None:
+        offset = max(position - MEMORY, window.base, 0)
+        text = window.text(offset, position)
+        recent = text[-1_000:]
+        if sum(map(recent.count, ".!?\n。！？।:;")) < 6 or not _is_prose(recent):
             return None
-        piece = window.text(self._done, position)
-        parts = _SENTENCE.split(piece)
-        if not last and len(piece) < 4 * SENTENCE_STEP:
-            piece = piece[: len(piece) - len(parts[-1])]
-            parts = parts[:-1]
-        at = self._done
-        self._done += len(piece)
-        recent, seen = self._recent, self._seen
-        for part in parts:
-            if len(part) >= SENTENCE_CHARS:
-                key = _DIGITS.sub("0", part.lower())
+        sentences: list[tuple[str, int]] = []
+        seen: Counter[str] = Counter()
+        at = 0
+        for match in _SENTENCE().finditer(text):
+            if match.start() - at >= SENTENCE_CHARS:
+                key = text[at : match.start()].lower()
                 seen[key] += 1
-                known = seen[key] >= SEEN_OFTEN
-                self._known += known - (len(recent) == SENTENCES and recent[0][2])
-                recent.append((key, at, known))
-        if len(self._seen) > MEMORY:
-            self._seen = Counter({key: n for key, n in self._seen.items() if n > 1 and len(key) < 400})
-            if len(self._seen) > MEMORY // 2:
-                self._seen.clear()
-        return self._judge_sentences(window, position)
-
-    def _judge_sentences(self, window: Window, position: int) -> Sighting | None:
-        if self._known < KNOWN_SENTENCES:
+                sentences.append((key, at))
+            at = match.end()
+        known = [seen[key] >= SEEN_OFTEN for key, _ in sentences]
+        lines = text.count("\n", sentences[-SENTENCES][1]) if len(sentences) >= SENTENCES else 0
+        needed = KNOWN_LINES if lines >= SENTENCES // 2 else KNOWN_SENTENCES
+        if sum(known[-SENTENCES:]) < needed:
             return None
-        start = self._recent[0][1]
-        raw = window.text(start, position)
-        if not _is_prose(raw):
+        first = len(known) - SENTENCES
+        while first > 0 and sum(known[first - 1 : first + 7]) >= 7:
+            first -= 1
+        count = len(sentences) - first
+        if self._request is not None and not self._request.exceeded(count, sentences[-1][0]):
             return None
-        different = len({key for key, _, _ in self._recent})
-        if self._request is not None and not self._request.exceeded(SENTENCES):
-            return None
+        different = len({key for key, _ in sentences[first:]})
+        start = offset + sentences[first][1]
         return Sighting(
             severity=Severity.FAIL,
             kind=Kind.LOW_NOVELTY,
             start=start,
             end=position,
             period=None,
-            needle=raw[:200],
-            claim=f"nothing new: the last {SENTENCES} sentences are {different}, said again and again",
+            needle=window.text(start, start + 200),
+            claim=f"nothing new: {count} sentences are {different}, said again and again",
         )
 
 
@@ -156,7 +181,7 @@ def _first_of_few(skeleton: Skeleton, known: set[str]) -> int:
     text = skeleton.buf[-8_000:]
     start = len(text)
     strange: list[int] = []
-    for count, word in enumerate(reversed(list(_WORD.finditer(text)))):
+    for count, word in enumerate(reversed(list(_WORD().finditer(text)))):
         if word[0] not in known:
             strange.append(count)
             if len(strange) > 2 and count - strange[-3] < 8:
@@ -167,9 +192,25 @@ def _first_of_few(skeleton: Skeleton, known: set[str]) -> int:
     return skeleton.end - len(text) + start
 
 
+def _first_of_alphabet(skeleton: Skeleton, known: set[str]) -> int:
+    """Return the position in the skeleton from which on nearly all characters belong to the few."""
+    text = skeleton.buf[-8_000:]
+    start = at = len(text)
+    strange: list[int] = []
+    while at > 0:
+        at -= 1
+        if text[at] != " " and text[at] not in known:
+            strange.append(at)
+            if len(strange) > 1 and strange[-2] - at < 12:
+                break
+        elif text[at] != " ":
+            start = at
+    return skeleton.end - len(text) + max(start, (strange[-2] + 1) if len(strange) > 1 else start)
+
+
 def _is_prose(raw: str) -> bool:
-    letters = sum(map(str.isalpha, raw)) + raw.count(" ")
-    return letters >= 0.8 * len(raw) and code_share(raw) < 0.06
+    """Tell whether nearly all of the text is words with single blanks between them."""
+    return len(skeleton_of(raw)) >= PROSE * len(raw) and code_share(raw) < 0.06
 
 
 def _in_rows(raw: str) -> bool:

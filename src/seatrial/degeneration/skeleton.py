@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 
+from seatrial.degeneration.patterns import lazily
 from seatrial.degeneration.window import Window
 
 STEP = 128
@@ -16,13 +17,14 @@ STEP = 128
 KEEP = 16_384
 SLACK = 8_192
 
-DROPPED = re.compile(
+DROPPED = lazily(
     r"[\s\d!-/:-@\[-`{-~\u0080-\u00a9\u00ab-\u00b4\u00b6-\u00b9\u00bb-\u00bf\u2000-\u206f\u3000-\u3004\u3008-\u303f"
     r"\u30fb\uff01-\uff20\uff3b-\uff40\uff5b-\uff65]+"
 )
-_DIGIT = re.compile(r"\d")
-_IDENTIFIER = re.compile(r"(?<![^\W_])(?=[0-9a-fA-F-]{0,40}\d)[0-9a-fA-F-]{6,}(?![^\W_])")
-_CALENDAR = re.compile(
+_DIGIT = lazily(r"\d")
+_HEX_RUN = lazily(r"[0-9a-fA-F-]{6}")
+_IDENTIFIER = lazily(r"(?<![^\W_])(?=[0-9a-fA-F-]{0,40}\d)[0-9a-fA-F-]{6,}(?![^\W_])")
+_CALENDAR = lazily(
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|"
     r"fri(?:day)?|sat(?:urday)?|sun(?:day)?|[ap]m)\b",
@@ -30,11 +32,36 @@ _CALENDAR = re.compile(
 )
 
 
+_ASCII = bytes(code if 97 <= code <= 122 else 32 for code in bytes(range(256)).lower())
+FEW_DIGITS = 4
+"""A piece with fewer digits holds no date, time or identifier."""
+_ASCII_DIGITS = b"0123456789"
+
+
+def _without_stamps(piece: str) -> str:
+    if _HEX_RUN().search(piece):
+        piece = _IDENTIFIER().sub("0", piece)
+    return _CALENDAR().sub("0", piece)
+
+
 def skeleton_of(piece: str) -> str:
     """Return the wording of a piece: lower case, each run of anything else one blank."""
-    if _DIGIT.search(piece):
-        piece = _CALENDAR.sub("0", _IDENTIFIER.sub("0", piece))
-    return DROPPED.sub(" ", piece).lower()
+    if piece.isascii():
+        raw = piece.encode()
+        plain = raw.translate(_ASCII)
+        if plain.isspace():
+            return " "
+        if len(raw) - len(raw.translate(None, _ASCII_DIGITS)) >= FEW_DIGITS:
+            plain = _without_stamps(piece).encode().translate(_ASCII)
+        words = b" ".join(plain.split())
+        if plain[:1] == b" ":
+            words = b" " + words
+        if plain[-1:] == b" " and words != b" ":
+            words += b" "
+        return words.decode()
+    if _DIGIT().search(piece):
+        piece = _without_stamps(piece)
+    return DROPPED().sub(" ", piece).lower()
 
 
 class Skeleton:
@@ -62,23 +89,25 @@ class Skeleton:
 
     def advance(self, window: Window, position: int, *, last: bool = False) -> None:
         """Take in the raw text up to `position`, or up to the last separator before it."""
-        piece = window.text(self.raw_end, position)
+        raw, base = window.buf, window.base
+        begin, stop = self.raw_end - base, position - base
         if not last:
-            found = max(piece.rfind(" ", len(piece) - 48), piece.rfind("\n", len(piece) - 48))
-            if found > 0:
-                piece = piece[: found + 1]
-        words = skeleton_of(piece)
-        if self.buf[-1:] == " " and words[:1] == " ":
+            cut = max(raw.rfind(" ", stop - 48, stop), raw.rfind("\n", stop - 48, stop)) + 1
+            stop = cut if cut > begin else stop
+        words = skeleton_of(raw[begin:stop])
+        self.raw_end = base + stop
+        buf, self.buf = self.buf, ""  # the only reference: the next line grows it in place
+        if words[:1] == " " and buf[-1:] == " ":
             words = words[1:]
-        if len(self.buf) > KEEP + SLACK:
-            self._trim()
-        self.buf += words
-        self.raw_end += len(piece)
-        if words:
-            self._marks.append(self.end)
-            self._raws.append(self.raw_end)
-        else:
+        buf += words
+        self.buf = buf
+        if not words:
             self._raws[-1] = self.raw_end
+            return
+        self._marks.append(self.base + len(buf))
+        self._raws.append(self.raw_end)
+        if len(buf) > KEEP + SLACK:
+            self._trim()
 
     def raw_position(self, position: int, window: Window) -> int:
         """Lead a position in the skeleton back to the raw text, exactly where the raw text is still kept."""
@@ -90,6 +119,9 @@ class Skeleton:
         low, high = self._raws[index], self._raws[index + 1]
         wanted = position - self._marks[index]
         start = low
+        joined = self._marks[index] - self.base - 1
+        if joined >= 0 and self.buf[joined] == " " and skeleton_of(window.text(start, start + 1)) == " ":
+            wanted += 1  # the blank that this piece began with was already there
         while low < high:
             middle = (low + high) // 2
             if len(skeleton_of(window.text(start, middle))) < wanted:

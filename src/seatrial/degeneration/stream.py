@@ -20,6 +20,8 @@ from seatrial.degeneration.window import Window
 
 FEW_DIFFERENT = 24
 """Different characters among 1,024 that make it worth looking for runs that grow."""
+PATIENCE = 3_000
+"""Characters without a renewed sign after which a shuffle or salad is taken to have ended."""
 _LOOPS = frozenset({Kind.DRIFTING_PERIOD, Kind.REPEATED_TOOL_CALL})
 _EXACT = frozenset({Kind.EXACT_PERIOD, Kind.CHARACTER_RUN, Kind.WHITESPACE_FLOOD})
 BLOCK = 8_192
@@ -119,31 +121,37 @@ class StreamDetector:
             self._grow(self._failed, position)
 
     def _check(self, position: int) -> None:
-        self._note(self._exact.check(self._window, position))
-        if self._failed is not None:
-            return
-        if position % drift.STEP == drift.PHASE:
-            self._note(self._drift.check(self._window, position, self._exact.tracker.latest))
-        else:
-            self._check_words(position)
+        sighting = self._exact.check(self._window, position)
+        if sighting is None or sighting.severity is not Severity.FAIL:
+            if sighting is not None:
+                self._note(sighting)
+            if position % drift.STEP:
+                sighting = self._drift.check(self._window, position, self._exact.tracker.latest)
+            else:
+                sighting = self._check_words(position)
+        if sighting is not None:
+            self._note(sighting)
 
-    def _check_words(self, position: int) -> None:
-        """Look for all that is no loop: at multiples of 128 and 512 characters."""
+    def _check_words(self, position: int) -> Sighting | None:
+        """Look for all that is no loop: at multiples of 128, 512 and 2,048 characters."""
         window, skeleton = self._window, self._drift.skeleton
-        letters = skeleton.end - self._letters
-        self._letters = skeleton.end
+        end = skeleton.base + len(skeleton.buf)
+        letters, self._letters = end - self._letters, end
+        found: Sighting | None = None
         if letters <= enumeration.FEW_LETTERS:
-            self._note(self._enumerations.check(window, position))
-            if self._failed is None:
-                self._note(self._enumerations.runs(window, position))
-        if self._failed is None and position % novelty.STEP == 0:
-            self._note(self._novelty.check(window, position, skeleton))
-        if self._failed is None and position % salad.STEP == 0:
-            self._note(self._salad.check(window, position, skeleton))
-            if len(set(window.text(position - salad.STEP, position))) <= FEW_DIFFERENT and self._failed is None:
-                self._note(self._enumerations.runs(window, position))
+            found = self._enumerations.check(
+                window, position, looping=self._exact.tracker.loop is not None
+            ) or self._enumerations.runs(window, position)
+        if position % novelty.STEP == 0:
+            found = found or self._novelty.check(window, position, skeleton)
+        if position % salad.STEP == 0 or position == salad.FIRST:
+            found = found or self._salad.check(window, position, skeleton)
+            if len(set(window.text(position - 1_024, position))) <= FEW_DIFFERENT:
+                found = found or self._enumerations.runs(window, position)
+        return found
 
     def _note(self, sighting: Sighting | None) -> None:
+        """Keep the first failure, else the longest warning."""
         if sighting is None:
             return
         if sighting.severity is Severity.FAIL:
@@ -182,16 +190,18 @@ class StreamDetector:
             return
         again: Sighting | None
         if sighting.kind is Kind.LOW_NOVELTY:
-            again = self._novelty.check(window, position, skeleton, last=last)
+            again = self._novelty.check(window, position, skeleton, gated=False)
+            again = again or self._enumerations.check(window, position, looping=False)
+            again = again or self._enumerations.runs(window, position)
         elif sighting.kind is Kind.TOKEN_SALAD:
             again = self._salad.check(window, position, skeleton)
         elif sighting.kind is Kind.GROWING_RUNS:
             again = self._enumerations.runs(window, position)
         else:
-            again = self._enumerations.check(window, position)
-        self._growing = again is not None
+            again = self._enumerations.check(window, position, looping=self._exact.tracker.loop is not None)
         if again is not None:
             sighting.end = max(sighting.end, again.end)
+        self._growing = position - sighting.end < PATIENCE
 
     def _finish(self, rest: str) -> None:
         if not self._position:
@@ -213,14 +223,12 @@ class StreamDetector:
 
     def _check_last(self, position: int) -> None:
         window, skeleton = self._window, self._drift.skeleton
-        for look in (
-            lambda: self._enumerations.check(window, position),
-            lambda: self._enumerations.runs(window, position),
-            lambda: self._novelty.check(window, position, skeleton, last=True),
-            lambda: self._salad.check(window, position, skeleton),
-        ):
-            if self._failed is None:
-                self._note(look())
+        self._note(
+            self._enumerations.check(window, position, looping=self._exact.tracker.loop is not None)
+            or self._enumerations.runs(window, position)
+            or self._novelty.check(window, position, skeleton)
+            or self._salad.check(window, position, skeleton)
+        )
 
 
 def _only_placeholder(text: str) -> Sighting:

@@ -8,8 +8,9 @@ matrix, a 1 KiB zero buffer in base64, an 11-row empty box) stay clear; see docs
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
+
+from seatrial.degeneration.patterns import lazily
 
 SURE_CHARS = 320
 """A loop in plain text is sure after this many characters; with checks each 64, before the 400th."""
@@ -52,14 +53,14 @@ DATA_WORDS = frozenset(
         "void",
     ]
 )
-_WORD = re.compile(r"[^\W_]+")
-_LITERAL = re.compile(r"(?:0x)?[0-9a-f]*\d[0-9a-f]*[a-z]?|[xu]?0+|[0-9a-f]{2}|x[0-9a-f]{2}|u[0-9a-f]{4}|[a-f]")
-_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_TOKEN_BEFORE = re.compile(r"[A-Za-z0-9+/=_-]{6,}$")
-_DIGITS_BEFORE = re.compile(r"[0-9a-fA-FxX][0-9.xX]*$")
-_DNA = re.compile(r"[ACGTUNacgtun\s]+")
+_WORD = lazily(r"[^\W_]+")
+_LITERAL = lazily(r"(?:0x)?[0-9a-f]*\d[0-9a-f]*[a-z]?|[xu]?0+|[0-9a-f]{2}|x[0-9a-f]{2}|u[0-9a-f]{4}|[a-f]")
+_TAG = lazily(r"</?[A-Za-z][^<>]*>")
+_TOKEN_BEFORE = lazily(r"[A-Za-z0-9+/=_-]{6,}$")
+_DIGITS_BEFORE = lazily(r"(?:\d|0[xb])[\d.]*$")
+_DNA = lazily(r"[ACGTUNacgtun\s]+")
 _CODE_SIGNS = frozenset("{}()[]<>;=\"'`|\\/_#@$&*+~^:")
-_RULE_SIGNS = frozenset("-=_*#~.+·─━═│|•─▬░▒▓█ \t\n")
+_RULE_SIGNS = frozenset("-=_*#~.+/·─━═│|•─▬░▒▓█ \t\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,11 +82,14 @@ class Allowance:
     warns: bool = False
 
 
-def aligned_shift(unit: str) -> int:
+def aligned_shift(unit: str, previous: str) -> int:
     """Return how far into the unit of a loop its first whole line, else its first whole word begins.
 
-    A loop is found from its first repeated character on, which may be the end of the line or word before it.
+    A loop is found from its first repeated character on, which may be the end of the line or word before it;
+    `previous` is the character before that, empty at the start of the text.
     """
+    if not previous.strip():
+        return 0
     limit = len(unit) // 2
     at = unit.find("\n", 0, limit)
     if at < 0 and "\n" not in unit and not unit[:1].isspace():
@@ -116,61 +120,72 @@ def allowance(unit: str, before: str, *, fenced: bool) -> Allowance:
         return Allowance(copies=1, chars=SURE_CHARS)
     if len(unit) == 1:
         return _for_character(unit, before)
-    if _is_data(unit, before, fenced=fenced):
-        return Allowance("an array of constants", chars=DATA_CHARS, open_chars=1_000)
+    data = _data(unit, before, fenced=fenced)
+    if data is not None:
+        return data
     if _is_dna(unit, before):
         return Allowance("a sequence", chars=2_048, open_chars=1_000)
-    has_letters = any(map(str.isalnum, _TAG.sub("", unit)))
+    has_letters = any(map(str.isalnum, _TAG().sub("", unit)))
     if "<" in unit and not has_letters:
-        return Allowance("empty markup", copies=40)
+        return Allowance("empty markup", copies=34)
     if not has_letters:
-        return _for_drawing(unit, before, fenced=fenced)
+        return _for_drawing(unit, fenced=fenced)
     if "\n" in unit and sum(map(str.isalnum, unit)) < 0.4 * len(unit):
         return Allowance("lines of a drawing", copies=8)
+    if sum(map(str.isalpha, unit)) <= 0.25 * len(unit):
+        return Allowance("numbers and signs", copies=8, open_chars=1_000)
     in_code = fenced or ("\n" in unit and code_share(unit) >= 0.1)
-    if in_code and "\n" in unit and len(unit.strip()) <= 12:
+    if in_code and "\n" in unit and len(unit.strip()) <= 6:
         return Allowance("a short line of code", copies=129 if fenced else 60, open_chars=1_000)
+    if in_code and "\n" in unit and len(unit.strip()) <= 12:
+        return Allowance("a short line of code", copies=24)
     if in_code:
         return Allowance("a block of code", copies=SURE_COPIES_STRUCTURED)
     return Allowance(warns=True)
 
 
 def _for_character(unit: str, before: str) -> Allowance:
-    token = _TOKEN_BEFORE.search(before)
+    token = _TOKEN_BEFORE().search(before)
     if token and unit.isascii() and (unit.isalnum() or unit in "+/="):
         text = token[0]
         mixed = (any(map(str.isupper, text[1:])) and any(map(str.islower, text))) or any(map(str.isdigit, text))
         if mixed:
             return Allowance("base64 or hex", copies=1, chars=DATA_CHARS, open_chars=1_000)
-    if unit in "0123456789fF" and _DIGITS_BEFORE.search(before):
+    if unit in "0123456789fF" and _DIGITS_BEFORE().search(before):
         return Allowance("a long number", copies=1, chars=2_048, open_chars=1_000)
     if unit in "ACGTUNacgtun" and _is_dna(unit, before):
         return Allowance("a sequence", copies=1, chars=2_048, open_chars=1_000)
     return Allowance(copies=1, warns=unit not in _RULE_SIGNS)
 
 
-def _is_data(unit: str, before: str, *, fenced: bool) -> bool:
-    words = _WORD.findall(unit.lower())
-    if not all(word in DATA_WORDS or _LITERAL.fullmatch(word) for word in words):
-        return False
+def _data(unit: str, before: str, *, fenced: bool) -> Allowance | None:
+    words = _WORD().findall(unit.lower())
+    if not all(word in DATA_WORDS or _LITERAL().fullmatch(word) for word in words):
+        return None
     nearby = before[-400:]
-    bracket = any(nearby.count(left) > nearby.count(right) for left, right in ("[]", "{}", "()"))
+    in_string = '"' not in unit and nearby.replace('\\"', "").count('"') % 2 == 1
+    in_array = not in_string and any(nearby.count(left) > nearby.count(right) for left, right in ("[]", "{}", "()"))
     if not words:
-        return bracket and any(sign in unit for sign in "[]{}()\"'")
-    lines = "\n" in unit and (fenced or unit[:1] in " \t" or all(word[0].isdigit() for word in words))
-    return bracket or lines or fenced or "\\x" in unit or "\\u" in unit
+        in_array = in_array and any(sign in unit for sign in "[]{}()\"'")
+        return Allowance("an array of constants", chars=DATA_CHARS, open_chars=400) if in_array else None
+    if in_array:
+        return Allowance("an array of constants", chars=DATA_CHARS, open_chars=400)
+    rows = "\n" in unit and (fenced or unit[:1] in " \t([{" or all(word[0].isdigit() for word in words))
+    if rows or fenced or "\\x" in unit:
+        return Allowance("rows of constants", chars=DATA_CHARS, open_chars=2_000)
+    return None
 
 
 def _is_dna(unit: str, before: str) -> bool:
-    if not _DNA.fullmatch(unit):
+    if not _DNA().fullmatch(unit):
         return False
     tail = before[-60:].rstrip()
     return bool(tail) and (
-        _DNA.fullmatch(tail[-20:]) is not None or before.rstrip().rpartition("\n")[2].startswith(">")
+        _DNA().fullmatch(tail[-20:]) is not None or before.rstrip().rpartition("\n")[2].startswith(">")
     )
 
 
-def _for_drawing(unit: str, before: str, *, fenced: bool) -> Allowance:
+def _for_drawing(unit: str, *, fenced: bool) -> Allowance:
     if "\n" in unit:
         return Allowance("rows of a drawing", copies=40 if fenced else 11)
     return Allowance(copies=8, warns=not set(unit) <= _RULE_SIGNS)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
 
 from seatrial.degeneration.model import Degeneration, Kind, Severity, shorten
+from seatrial.degeneration.patterns import lazily
 
 FAIL_CALLS = 5
 """Identical calls in a row that are a failure. Nothing happened in between that could change the result."""
@@ -16,7 +15,7 @@ WARN_CALLS = 3
 POLLING_FACTOR = 4
 """A tool whose name says that it waits or polls may be called so many times more often."""
 FIELD = "tool_calls"
-_POLLING = re.compile(r"poll|wait|sleep|status|progress|check|tail|watch|refresh|ping|health", re.IGNORECASE)
+_POLLING = lazily(r"(?i)poll|wait|sleep|status|progress|check|tail|watch|refresh|ping|health")
 
 
 def scan_tool_calls(calls: Sequence[tuple[str, str]]) -> Degeneration | None:
@@ -39,6 +38,8 @@ def scan_tool_calls(calls: Sequence[tuple[str, str]]) -> Degeneration | None:
 
 def calls_in(text: str) -> list[tuple[int, int, str, str]]:
     """Return (start, end, name, arguments) of each line of `text` that is a JSON object of a tool call."""
+    import json  # noqa: PLC0415 - scan alone must stay light to import
+
     found = []
     at = 0
     for line in text.split("\n"):
@@ -61,7 +62,7 @@ def calls_needed(name: str, arguments: str) -> int:
     """Return how many identical calls in a row are a failure."""
     if not _is_json(arguments):
         return FAIL_MALFORMED
-    return FAIL_CALLS * (POLLING_FACTOR if _POLLING.search(name) else 1)
+    return FAIL_CALLS * (POLLING_FACTOR if _POLLING().search(name) else 1)
 
 
 def _longest_run(calls: Sequence[tuple[str, str]], period: int) -> tuple[int, int] | None:
@@ -103,6 +104,8 @@ def _judge(calls: Sequence[tuple[str, str]], start: int, end: int, period: int) 
 
 
 def _is_json(text: str) -> bool:
+    import json  # noqa: PLC0415 - scan alone must stay light to import
+
     try:
         json.loads(text or "{}")
     except (ValueError, RecursionError):

@@ -32,7 +32,9 @@ class Window:
             self.buf = self.buf[cut:] + text
             self.base += cut
         else:
-            self.buf += text
+            buf, self.buf = self.buf, ""  # the only reference: the next line grows it in place
+            buf += text
+            self.buf = buf
 
     @property
     def end(self) -> int:

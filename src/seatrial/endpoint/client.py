@@ -48,6 +48,7 @@ class Client:
     """Asks one endpoint. Use as an async context manager.
 
     Ids of exchanges are `id_prefix` and a number: two clients that record into one run need two prefixes.
+    `asked` is how many ids are taken already.
     """
 
     def __init__(
@@ -57,12 +58,13 @@ class Client:
         *,
         record: Callable[[Exchange], None] | None = None,
         id_prefix: str = "r",
+        asked: int = 0,
     ) -> None:
         self.endpoint = endpoint
         self.limits = limits or Limits()
         self._record = record
         self._id_prefix = id_prefix
-        self._asked = 0
+        self._asked = asked
         self._session: aiohttp.ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -106,15 +108,22 @@ class Client:
         Raises:
             OSError: there is no connection, or it took longer than the request limit.
         """
+        headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
+        return await self._json("GET", path, at_origin=at_origin, headers=headers)
+
+    async def post_json(self, path: str, body: Any, *, at_origin: bool = False) -> tuple[int, Any]:
+        """Post a JSON document that asks for no completion; returns and raises as `get_json`."""
+        return await self._json("POST", path, at_origin=at_origin, json=body)
+
+    async def _json(self, method: str, path: str, *, at_origin: bool, **parts: Any) -> tuple[int, Any]:
         assert self._session is not None
         url = (self.endpoint.origin if at_origin else self.endpoint.base_url) + path
-        headers = {} if api_key is None else {"Authorization": f"Bearer {api_key}"}
         patience = min(self.limits.request, self.limits.silence)
         body = bytearray()
         try:
             async with (
                 asyncio.timeout(patience),
-                self._session.get(url, allow_redirects=False, headers=headers) as response,
+                self._session.request(method, url, allow_redirects=False, **parts) as response,
             ):
                 async for chunk in response.content.iter_any():
                     body += chunk

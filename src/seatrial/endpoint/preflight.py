@@ -48,7 +48,13 @@ def served_models(status: int, body: Any, base_url: str) -> list[str] | None:
     """
     if status in {401, 403}:
         raise EndpointError(f"the server refuses the key (HTTP {status})", where=base_url, advice=KEY_ADVICE)
-    if status >= 500:
+    if 300 <= status < 400:
+        raise EndpointError(
+            f"the server redirects (HTTP {status}); seatrial does not follow, since that would send the key elsewhere",
+            where=base_url,
+            advice="Give the URL that it leads to.",
+        )
+    if status >= 500 or status == 429:
         raise EndpointError(
             f"the server answers HTTP {status}", where=base_url, advice="Look at its log; it may still be starting."
         )

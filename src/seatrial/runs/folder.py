@@ -48,11 +48,26 @@ class RunStatus(StrEnum):
 class RunFolder:
     """One run's folder. Use as a context manager: it then says in `run.json` how the run ended."""
 
-    def __init__(self, parent: Path, verb: str, redact: Redactor | None = None) -> None:
+    def __init__(
+        self,
+        parent: Path,
+        verb: str,
+        redact: Redactor | None = None,
+        *,
+        arguments: Any = None,
+        existing: Path | None = None,
+    ) -> None:
+        """Make a new folder in `parent`, or go on in an `existing` one (of a run that did not finish).
+
+        Raises:
+            InputError: the folder can't be made or written.
+        """
         self.redact = redact or Redactor()
-        self.path = _make_folder(parent)
+        self.path = _make_folder(parent) if existing is None else existing
         self.status = RunStatus.RUNNING
+        self.recorded = 0 if existing is None else mend_lines(existing / "requests.jsonl")
         self._verb = verb
+        self._arguments = arguments
         self._started = datetime.now(UTC)
         self._requests = (self.path / "requests.jsonl").open("a", encoding="utf-8")
         self._handler = logging.FileHandler(self.path / "seatrial.log", encoding="utf-8")
@@ -102,6 +117,7 @@ class RunFolder:
             "run.json",
             {
                 "verb": self._verb,
+                "arguments": self._arguments,
                 "status": self.status,
                 "seatrial": __version__,
                 "process": os.getpid(),
@@ -162,6 +178,17 @@ def _umask() -> int:
     mask = os.umask(0o077)
     os.umask(mask)
     return mask
+
+
+def mend_lines(path: Path) -> int:
+    """Cut off a last line that a kill left half written; return the number of whole lines."""
+    if not path.is_file():
+        return 0
+    with path.open("r+b") as file:
+        content = file.read()
+        whole = content.rfind(b"\n") + 1
+        file.truncate(whole)
+    return content.count(b"\n")
 
 
 def _make_folder(parent: Path) -> Path:

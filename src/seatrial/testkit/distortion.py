@@ -18,7 +18,12 @@ from seatrial.testkit.tokens import prompt_of, tokenize
 _SALAD = (
     "lattice|的|ниже|getX|oyster|));|quinze|un|ability|été|\\x|kernel|sofa|ようこそ|mice|#else|ural|Tuesday|gross|ẵ"
     "|vector|pun|über|cheese|NULL|ing|marble|сто|forty|ozone|::|whence|cabinet|ness|ly|trout|是|alpha|%d|wardrobe"
+    "|그리고|시장|ไทย|ของ|مدينة|كتاب|שלום|κόσμος|город|также|因此|或者|カメラ|ありがとう|हिन्दी|और|rhombus|glyph|atrophy|쓰다|ولكن|για"
+    "|которые|內存|ceiling|mustard|ization|verb|nought|ledger|Füße|ñandú|ถนน|क्षेत्र|数据|ペン|사람|ليس|עולם|νερό|берег"
 ).split("|")
+
+SALAD_WORDS = 240
+"""At least: what a detector that reads about 200 words at a time needs."""
 
 
 def distort_request(request: Mapping[str, Any], faults: frozenset[Fault]) -> Mapping[str, Any]:
@@ -33,7 +38,7 @@ def distort_request(request: Mapping[str, Any], faults: frozenset[Fault]) -> Map
         others = [tool for tool in tools if tool["function"]["name"] != choice["function"]["name"]]
         return {**request, "tools": others or tools, "tool_choice": "required"}
     if (Fault.CALL_DESPITE_NONE in faults and choice == "none") or (
-        Fault.CALL_NOT_DUE in faults and choice in {None, "auto"}
+        Fault.CALL_NOT_DUE in faults and choice in (None, "auto")
     ):
         return {**request, "tool_choice": "required"}
     return request
@@ -95,7 +100,7 @@ def _loop_arguments(reply: Reply, scene: _Scene) -> Reply:
 
 def _token_salad(reply: Reply, scene: _Scene) -> Reply:
     random_ = random.Random(scene.seed)  # noqa: S311 - variety, not secrecy
-    words = [random_.choice(_SALAD) for _ in range(max(len(reply.content.split()), 60))]
+    words = [random_.choice(_SALAD) for _ in range(max(len(reply.content.split()), SALAD_WORDS))]
     return replace(reply, content=" ".join(words), tool_calls=())
 
 

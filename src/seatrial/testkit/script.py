@@ -17,7 +17,8 @@ class Pace:
     """When the tokens of a stream are written: against the clock, so that delays don't add up.
 
     Token number i (from 0) is written at `time_to_first_token + i / tokens_per_second` seconds after the request
-    arrived; in every stream alike, however many there are.
+    arrived; in every stream alike, however many there are. Never earlier; later by about a millisecond (the event
+    loop's own resolution) and by what a busy machine adds: `Seen.written_at` says when it really was.
     """
 
     time_to_first_token: float = 0.0

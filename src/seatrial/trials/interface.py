@@ -1,19 +1,27 @@
 """What a trial is: something asked, and checks on the answers.
 
-Most trials are declared: cases (data) and checks (pure functions of the exchanges). A trial that must decide what to
+Most trials are declared (`declared.py`): cases, and a pure judgement of each answer. A trial that must decide what to
 ask next writes its own `run`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any, Protocol
 
 from seatrial.endpoint.address import Endpoint
 from seatrial.endpoint.client import shorten
 from seatrial.endpoint.exchange import Exchange, Failure
 from seatrial.verdicts import CheckResult, Evidence, Verdict
+
+
+class OverLongPolicy(StrEnum):
+    """What the user wants to happen to input that is too long."""
+
+    REJECT = "reject"
+    TRUNCATE = "truncate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +34,13 @@ class Settings:
         answer_tokens: most tokens an answer may have, reasoning included. A model that thinks needs room: with too
             little, a good one would look empty.
         context_tokens: the context length to assume where the server does not tell it, or None.
+        over_long_input: what is right for input that is too long.
     """
 
     sampling: Mapping[str, Any] = field(default_factory=dict)
     answer_tokens: int = 2048
     context_tokens: int | None = None
+    over_long_input: OverLongPolicy = OverLongPolicy.REJECT
 
     @property
     def is_greedy(self) -> bool:
@@ -55,6 +65,9 @@ class Asker(Protocol):
     async def get_json(self, path: str, *, at_origin: bool = False) -> Any:
         """Get a JSON document of the server; None where there is none."""
 
+    async def post_json(self, path: str, body: Any, *, at_origin: bool = False) -> Any:
+        """Post JSON to a path of the server that is not a completion; None where there is no such thing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -67,22 +80,6 @@ class Case:
 
     id: str
     request: Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Check:
-    """A claim about some of a trial's exchanges.
-
-    Attributes:
-        name: stable, in snake_case: reports and scripts refer to it.
-        of: ids of the cases that it looks at.
-        judge: gets those exchanges, all answered; returns what it found (several results where it makes several
-            claims at once).
-    """
-
-    name: str
-    of: tuple[str, ...]
-    judge: Callable[[Sequence[Exchange]], Iterable[CheckResult]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,44 +110,12 @@ class Trial(Protocol):
         """Ask, and check the answers."""
 
 
-@dataclass(frozen=True, slots=True)
-class DeclaredTrial:
-    """A trial that asks all its cases one after another and then makes its checks."""
-
-    name: str
-    title: str
-    cases: tuple[Case, ...]
-    checks: tuple[Check, ...]
-    notes: Callable[[Mapping[str, Exchange]], Iterable[str]] = lambda _exchanges: ()
-
-    @property
-    def planned_requests(self) -> int:
-        """One request a case."""
-        return len(self.cases)
-
-    async def run(self, asker: Asker) -> Findings:
-        """Ask all cases, then judge."""
-        exchanges = {case.id: await asker.ask(case) for case in self.cases}
-        checks = [result for check in self.checks for result in run_check(check, exchanges)]
-        return Findings(tuple(checks), tuple(self.notes(exchanges)))
-
-
-def run_check(check: Check, exchanges: Mapping[str, Exchange]) -> Iterable[CheckResult]:
-    """Make one check, or say why it can't be made.
-
-    A request that the server turned down refutes (these are requests that it has to take); a server that could not
-    be asked leaves unproven. An answer that was stopped because its text is broken is judged by the checks of its
-    text alone (`text_is_clean`): what the rest of it would have been is not known.
-    """
-    needed = [exchanges[case] for case in check.of]
-    for exchange in needed:
-        if exchange.failure is not None:
-            return [failed(check.name, exchange, exchange.failure)]
-    return check.judge(needed)
-
-
 def failed(check: str, exchange: Exchange, failure: Failure) -> CheckResult:
-    """Say of a check that the request it needs has no answer."""
+    """Say of a check that the request it needs has no answer.
+
+    A request that the server turned down refutes (these are requests that it has to take); a server that could not be
+    asked leaves unproven.
+    """
     infrastructure = failure.is_infrastructure
     words = f"HTTP {failure.status}: {failure.message}" if failure.status not in {None, 200} else failure.message
     return CheckResult(

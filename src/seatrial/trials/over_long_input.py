@@ -1,126 +1,203 @@
 """What does the server do with more input than it can take? A clear refusal is right; silence is not.
 
-Sources: SGLang 0.5.16 with `--allow-auto-truncate` drops the end of the input and answers HTTP 200 with nothing
-(measured: `prompt_tokens` 4090 of 12,289 sent, `completion_tokens` 0, `finish_reason` "length").
+Found out in three ways: the server's own count of what was sent (`/tokenize`, else a calibrated estimate) against
+`usage.prompt_tokens`; code words at the beginning, the middle and the end; and the answer itself.
+
+Source of the worst case: SGLang 0.5.16 with `--allow-auto-truncate` drops the end of the input and answers HTTP 200
+with nothing (measured: `prompt_tokens` 4090 of 12,289 sent, `completion_tokens` 0, `finish_reason` "length").
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Iterable
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from seatrial.endpoint.answer import Answer
 from seatrial.endpoint.exchange import Exchange
-from seatrial.trials.interface import Asker, Case, Findings, evidence, failed
+from seatrial.trials.interface import Asker, Case, Findings, OverLongPolicy, evidence, failed
+from seatrial.trials.limits import Search, find_limit
+from seatrial.trials.tokens import CALIBRATION_WORDS, Ruler, calibrate, count_tokens, filler
 from seatrial.verdicts import CheckResult, Verdict
 
-WORDS = (
-    *("anchor", "basin", "cable", "derrick", "engine", "ferry", "gauge", "harbour", "island", "jetty"),
-    *("keel", "lantern", "mooring", "net", "oar", "pilot", "quay", "rudder", "sail", "tide"),
-    *("umbrella", "vessel", "wharf", "yard", "zenith", "beacon", "cargo", "deck", "estuary", "fleet"),
-)
-
 OVER = 1.25
-"""The input is this much longer than the limit: well past any rounding of the estimate."""
+"""The input is this much longer than the declared limit: well past any rounding of the estimate."""
 
 COUNTED = 0.9
 """A server whose own count is below this share of what was sent has cut it; the estimate is better than 5%."""
 
-CALIBRATION_WORDS = (100, 200)
 FIRST_SIZE_TOKENS, LAST_SIZE_TOKENS = 8_192, 131_072
 """Where the server does not tell its context length: sizes tried, doubling."""
+
+CODE_WORDS = {"head": "HEAD-7421", "middle": "MIDDLE-5038", "tail": "TAIL-9316"}
+
+
+class Reaction(StrEnum):
+    """What a server did with an input."""
+
+    REFUSED = "refused"
+    TAKEN = "taken whole"
+    CUT = "cut"
+    EMPTY = "cut, and answered with nothing"
+    UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """An over-long request: how many tokens were sent, by the calibrated estimate."""
+    """One over-long request.
+
+    Attributes:
+        exchange: the request and what came of it.
+        tokens: how many were sent.
+        counted_by_server: whether that is the server's own count, or a calibrated estimate.
+    """
 
     exchange: Exchange
     tokens: int
+    counted_by_server: bool
+
+    @property
+    def amount(self) -> str:
+        """Say how much was sent, and how well that is known."""
+        return f"{self.tokens} tokens" if self.counted_by_server else f"about {self.tokens} tokens (estimated)"
 
 
 @dataclass(frozen=True, slots=True)
 class OverLongInput:
-    """Finds the context length, sends more, and looks at what comes back."""
+    """Sends more than the context holds, and finds the effective limit.
 
+    Attributes:
+        search_tokens: most tokens of input that the search for the effective limit may cost; 0 for no search.
+    """
+
+    search_tokens: int = 0
     name: str = "over_long_input"
-    title: str = "Over-long input is refused, not silently cut"
-    planned_requests: int = 3
+    title: str = "Over-long input is handled as it should be, not silently"
+
+    @property
+    def planned_requests(self) -> int:
+        """Two to calibrate, one too long, and the search."""
+        return 3 + (3 if self.search_tokens else 0)
 
     async def run(self, asker: Asker) -> Findings:
-        """Calibrate tokens a word, then send an input past the limit."""
-        small, large = [await asker.ask(filler(f"calibrate-{count}", count)) for count in CALIBRATION_WORDS]
-        for exchange in (small, large):
-            if exchange.failure is not None:
-                return Findings((failed("over_long_input", exchange, exchange.failure),))
-        rate = tokens_per_word(small, large)
-        if rate is None:
+        """Calibrate, send an input past the limit, and search."""
+        ruler = await calibrate(asker)
+        if isinstance(ruler, Exchange):
+            assert ruler.failure is not None
+            return Findings((failed(self.name, ruler, ruler.failure),))
+        if ruler is None:
             detail = "the server does not count prompt tokens (usage), so a cut can't be seen"
-            return Findings((CheckResult("over_long_input", Verdict.UNPROVEN, detail, (evidence(small),)),))
-        limit = asker.settings.context_tokens or await declared_context(asker)
-        sizes = [int(limit * OVER)] if limit else doubling()
+            return Findings((CheckResult(self.name, Verdict.UNPROVEN, detail),))
+        declared = asker.settings.context_tokens or await declared_context(asker)
+        sizes = [int(declared * OVER)] if declared else doubling()
+        taken = ruler.tokens_for(CALIBRATION_WORDS[-1])
         for size in sizes:
-            exchange = await asker.ask(filler(f"tokens-{size}", int(size / rate)))
-            check = judge(Sent(exchange, size), limit)
-            if limit or check.verdict is not Verdict.PROVEN or exchange.failure is not None:
-                note = f"declared context: {limit} tokens" if limit else "the server does not tell its context length"
-                return Findings((check,), (note,), {"declared_context_tokens": limit, "sent_tokens": size})
-        detail = f"no limit was met up to about {sizes[-1]} tokens; name it with --context"
-        return Findings((CheckResult("over_long_input", Verdict.UNPROVEN, detail),))
+            sent = await send(asker, ruler, size)
+            reaction = reaction_to(sent)
+            if declared or reaction is not Reaction.TAKEN:
+                break
+            taken = sent.tokens
+        check = judge(sent, asker.settings.over_long_input, declared)
+        if reaction is Reaction.TAKEN and not declared:
+            detail = f"no limit was met up to {sent.amount}; name it with --context"
+            check = CheckResult(self.name, Verdict.UNPROVEN, detail)
+        notes = [f"declared context: {declared} tokens" if declared else "the server does not tell its context length"]
+        figures: dict[str, float | str | None] = {
+            "declared_context_tokens": declared,
+            "sent_tokens": sent.tokens,
+            "reaction": reaction.value,
+        }
+        if reaction is Reaction.REFUSED and self.search_tokens:
+            found = await find_limit(asker, ruler, Search(taken, sent.tokens, self.search_tokens), sent.exchange)
+            notes.append(found.describe(declared))
+            figures |= {"accepted_input_tokens": found.accepted, "refused_input_tokens": found.refused}
+        return Findings((check,), tuple(notes), figures)
 
 
-def judge(sent: Sent, limit: int | None) -> CheckResult:
-    """Say what the server did with one over-long request."""
-    exchange, name = sent.exchange, "over_long_input"
-    if exchange.failure is not None:
-        failure = exchange.failure
-        if failure.status is not None and 400 <= failure.status < 500 and not failure.is_infrastructure:
-            detail = f"about {sent.tokens} tokens are refused with HTTP {failure.status}: {failure.message}"
-            return CheckResult(name, Verdict.PROVEN, detail)
-        return failed(name, exchange, failure)
-    answer = exchange.answer
+async def send(asker: Asker, ruler: Ruler, tokens: int) -> Sent:
+    """Send an input of about so many tokens, with a code word at its beginning, middle and end."""
+    words = ruler.words_for(tokens)
+    request = marked_request(words)
+    counted = await count_tokens(asker, request)
+    exchange = await asker.ask(Case(f"tokens-{tokens}", request))
+    return Sent(exchange, counted or ruler.tokens_for(words), counted is not None)
+
+
+def marked_request(words: int) -> dict[str, Any]:
+    """Make a request of so many words whose three code words the answer must repeat."""
+    half = max(1, words // 2)
+    content = (
+        f"The first code word is {CODE_WORDS['head']}.\n{filler(half)}\n"
+        f"The second code word is {CODE_WORDS['middle']}.\n{filler(half, 1)}\n"
+        f"The third code word is {CODE_WORDS['tail']}. Reply with all three code words and nothing else."
+    )
+    return {"messages": [{"role": "user", "content": content}], "max_tokens": 48}
+
+
+def reaction_to(sent: Sent) -> Reaction:
+    """Say what the server did, as far as its status, its count and its answer show."""
+    failure = sent.exchange.failure
+    if failure is not None:
+        refused = not failure.is_infrastructure or failure.status == 413
+        return Reaction.REFUSED if refused else Reaction.UNKNOWN
+    answer = sent.exchange.answer
     assert answer is not None
-    counted = answer.usage.prompt_tokens if answer.usage else None
     if is_empty_by_length(answer):
+        return Reaction.EMPTY
+    counted = answer.usage.prompt_tokens if answer.usage else None
+    if counted is not None:
+        return Reaction.CUT if counted < sent.tokens * COUNTED else Reaction.TAKEN
+    return Reaction.TAKEN if not lost_parts(answer) else Reaction.UNKNOWN
+
+
+def judge(sent: Sent, policy: OverLongPolicy, declared: int | None) -> CheckResult:
+    """Compare what the server did with what the policy wants."""
+    name, exchange, reaction = "over_long_input", sent.exchange, reaction_to(sent)
+    failure, answer = exchange.failure, exchange.answer
+    counted = answer.usage.prompt_tokens if answer and answer.usage else None
+    if reaction is Reaction.REFUSED:
+        assert failure is not None
+        detail = f"{sent.amount} are refused with HTTP {failure.status}: {failure.message}"
+        if policy is OverLongPolicy.TRUNCATE:
+            detail += " (the policy is to truncate)"
+            return CheckResult(name, Verdict.REFUTED, detail, (evidence(exchange),))
+        return CheckResult(name, Verdict.PROVEN, detail)
+    if reaction is Reaction.EMPTY:
         detail = (
-            f"silently truncated: about {sent.tokens} tokens sent, HTTP 200, prompt_tokens {counted}, an empty answer "
-            "with finish_reason 'length'. On SGLang: remove --allow-auto-truncate"
+            f"silently truncated: {sent.amount} sent, HTTP 200, prompt_tokens {counted}, and an empty answer. "
+            "On SGLang: remove --allow-auto-truncate"
         )
         return CheckResult(name, Verdict.REFUTED, detail, (evidence(exchange),))
-    if counted is None:
-        return CheckResult(name, Verdict.UNPROVEN, "the answer has no prompt_tokens", (evidence(exchange),))
-    if counted < sent.tokens * COUNTED:
-        detail = f"silently truncated: about {sent.tokens} tokens sent, HTTP 200, but prompt_tokens says {counted}"
-        return CheckResult(name, Verdict.REFUTED, detail, (evidence(exchange, answer.content or ""),))
-    beyond = f", beyond the declared {limit}" if limit and counted > limit else ""
-    return CheckResult(name, Verdict.PROVEN, f"about {sent.tokens} tokens are taken whole{beyond}")
+    if reaction is Reaction.CUT:
+        assert answer is not None
+        lost = lost_parts(answer)
+        missing = f"; the answer knows no code word of its {' and '.join(lost)}" if 0 < len(lost) < 3 else ""
+        detail = f"{sent.amount} sent, HTTP 200, but prompt_tokens says {counted}{missing}"
+        if policy is OverLongPolicy.TRUNCATE:
+            return CheckResult(name, Verdict.PROVEN, f"truncated, as the policy wants: {detail}")
+        quote = answer.content or ""
+        return CheckResult(name, Verdict.REFUTED, f"silently truncated: {detail}", (evidence(exchange, quote),))
+    if reaction is Reaction.TAKEN:
+        beyond = f", beyond the declared {declared}" if declared else ""
+        return CheckResult(name, Verdict.PROVEN, f"{sent.amount} are taken whole{beyond}")
+    if failure is not None:
+        return failed(name, exchange, failure)
+    detail = "the answer has no prompt_tokens, and lacks code words of the input"
+    return CheckResult(name, Verdict.UNPROVEN, detail, (evidence(exchange, answer.content or "" if answer else ""),))
+
+
+def lost_parts(answer: Answer) -> Sequence[str]:
+    """List the parts of the input whose code words the answer does not repeat."""
+    content = answer.content or ""
+    return [part for part, word in CODE_WORDS.items() if not re.search(re.escape(word), content, re.IGNORECASE)]
 
 
 def is_empty_by_length(answer: Answer) -> bool:
     """Tell the mark of an input cut to the brim: nothing answered, because there was no room left."""
     completed = answer.usage.completion_tokens if answer.usage else None
     return answer.is_empty and (answer.finish_reason == "length" or completed == 0)
-
-
-def filler(identity: str, words: int) -> Case:
-    """Make a request of that many words, never the same run of words twice, with a short answer."""
-    pick = random.Random(words)  # noqa: S311 - a fixed text, not a secret
-    text = " ".join(pick.choice(WORDS) for _ in range(words))
-    content = f"Here is a list of words.\n{text}\nReply with the first word only."
-    return Case(identity, {"messages": [{"role": "user", "content": content}], "max_tokens": 8})
-
-
-def tokens_per_word(small: Exchange, large: Exchange) -> float | None:
-    """Estimate the server's tokens a word from two sizes, so that the template's own tokens cancel out."""
-    counts = [
-        exchange.answer.usage.prompt_tokens if exchange.answer and exchange.answer.usage else None
-        for exchange in (small, large)
-    ]
-    if counts[0] is None or counts[1] is None or counts[1] <= counts[0]:
-        return None
-    return (counts[1] - counts[0]) / (CALIBRATION_WORDS[1] - CALIBRATION_WORDS[0])
 
 
 async def declared_context(asker: Asker) -> int | None:
@@ -143,5 +220,4 @@ def context_in(models: Any, model: str) -> int | None:
 
 def doubling() -> list[int]:
     """List the sizes to try where no limit is known."""
-    sizes: Iterable[int] = (FIRST_SIZE_TOKENS << step for step in range(20))
-    return [size for size in sizes if size <= LAST_SIZE_TOKENS]
+    return [size for step in range(20) if (size := FIRST_SIZE_TOKENS << step) <= LAST_SIZE_TOKENS]

@@ -3,29 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
 
 from seatrial.endpoint.exchange import Exchange
-from seatrial.trials.interface import Case, Check, DeclaredTrial, evidence
-from seatrial.trials.responses import judge_answers
+from seatrial.trials.declared import DeclaredTrial, whole_and_streamed
+from seatrial.trials.interface import evidence
+from seatrial.trials.responses import judge_exchange
 from seatrial.verdicts import CheckResult, Verdict
 
-REQUEST = {"messages": [{"role": "user", "content": "What is 2+2? Answer with the number."}]}
+REQUEST: dict[str, object] = {"messages": [{"role": "user", "content": "What is 2+2? Answer with the number."}]}
 NUMBER = re.compile(r"\d+(?:\.\d+)?")
 FOUR = re.compile(r"\bfour\b", re.IGNORECASE)
 SHORT_WORDS = 12
 """In a longer text the word "four" may stand for anything."""
-BOTH = ("whole", "streamed")
 
 
-def is_right(exchanges: Sequence[Exchange]) -> Iterable[CheckResult]:
-    """Hold that each answer that was read to its end contains the result."""
-    for exchange in exchanges:
-        content = exchange.answer.content or "" if exchange.answer else ""
-        if exchange.stopped is None and not says_four(content):
-            yield CheckResult("is_right", Verdict.REFUTED, "2+2 is not answered with 4", (evidence(exchange, content),))
-            return
-    yield CheckResult("is_right", Verdict.PROVEN, "2+2 is 4, whole and streamed")
+def judge(exchange: Exchange) -> list[CheckResult]:
+    """Judge one answer."""
+    return [*is_right(exchange), *judge_exchange(exchange, ())]
+
+
+def is_right(exchange: Exchange) -> list[CheckResult]:
+    """Hold that an answer that was read to its end gives the result."""
+    content = exchange.answer.content or "" if exchange.answer else ""
+    if exchange.stopped is not None:
+        return []
+    if says_four(content):
+        return [CheckResult("is_right", Verdict.PROVEN, "2+2 is 4")]
+    return [CheckResult("is_right", Verdict.REFUTED, "2+2 is not answered with 4", (evidence(exchange, content),))]
 
 
 def says_four(content: str) -> bool:
@@ -39,9 +43,6 @@ def says_four(content: str) -> bool:
 TRIAL = DeclaredTrial(
     name="plain_answer",
     title="A plain question gets its answer",
-    cases=(
-        Case("whole", REQUEST),
-        Case("streamed", {**REQUEST, "stream": True, "stream_options": {"include_usage": True}}),
-    ),
-    checks=(Check("is_right", BOTH, is_right), Check("answer_is_sound", BOTH, judge_answers)),
+    cases=whole_and_streamed(REQUEST),
+    judge=judge,
 )

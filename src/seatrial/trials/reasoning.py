@@ -5,24 +5,25 @@ A model that has no reasoning has no duty here: then only leaking marks are chec
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Sequence
 
 from seatrial.endpoint.exchange import Exchange
-from seatrial.trials.interface import Case, Check, DeclaredTrial
-from seatrial.trials.responses import judge_answers
+from seatrial.trials.declared import DeclaredTrial, streamed
+from seatrial.trials.interface import Case
+from seatrial.trials.responses import judge_exchange
+from seatrial.verdicts import CheckResult
 
-REQUEST = {
-    "messages": [
-        {"role": "user", "content": "A train leaves at 9:40 and arrives at 11:05. How many minutes does it travel?"}
-    ],
-    "stream": True,
-    "stream_options": {"include_usage": True},
-}
+PUZZLE = "A train leaves at 9:40 and arrives at 11:05. How many minutes does it travel?"
 
 
-def notes(exchanges: Mapping[str, Exchange]) -> Iterable[str]:
+def judge(exchange: Exchange) -> list[CheckResult]:
+    """Judge one answer; whether its result is right is not asked here."""
+    return judge_exchange(exchange, ())
+
+
+def notes(exchanges: Sequence[Exchange]) -> Iterable[str]:
     """Say when there was no reasoning to look at."""
-    answer = exchanges["puzzle"].answer
+    answer = exchanges[0].answer
     if answer is not None and not (answer.reasoning or "").strip():
         yield "the server gave no reasoning_content; if the model thinks, it needs a reasoning parser"
 
@@ -30,7 +31,7 @@ def notes(exchanges: Mapping[str, Exchange]) -> Iterable[str]:
 TRIAL = DeclaredTrial(
     name="reasoning",
     title="Reasoning is kept apart from the answer, and is clean",
-    cases=(Case("puzzle", REQUEST),),
-    checks=(Check("reasoning_is_sound", ("puzzle",), judge_answers),),
+    cases=(Case("puzzle", streamed({"messages": [{"role": "user", "content": PUZZLE}]})),),
+    judge=judge,
     notes=notes,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,8 @@ class SuiteRun:
     client: Client
     settings: Settings
     on_progress: OnProgress = lambda _progress: None
+    earlier: Sequence[TrialResult] = ()
+    """Results of an interrupted run of the same suite: their trials are not made again."""
     _done: list[TrialResult] = field(default_factory=list)
     _asked: int = 0
     _planned_before: int = 0
@@ -76,6 +78,10 @@ class SuiteRun:
 
     async def make(self, trial: Trial) -> None:
         """Make one trial, unless the server is known to be gone."""
+        for result in self.earlier:
+            if result.trial == trial.name:
+                self._done.append(result)
+                return
         if self._gate_closed is not None:
             self._done.append(not_made(trial, self._gate_closed))
             return
@@ -155,11 +161,18 @@ class _Asker:
         return exchange
 
     async def get_json(self, path: str, *, at_origin: bool = False) -> Any:
-        try:
-            status, body = await self.run.client.get_json(path, at_origin=at_origin)
-        except OSError:
-            return None
-        return body if status == 200 else None
+        return await _body_of(self.run.client.get_json(path, at_origin=at_origin))
+
+    async def post_json(self, path: str, body: Any, *, at_origin: bool = False) -> Any:
+        return await _body_of(self.run.client.post_json(path, body, at_origin=at_origin))
+
+
+async def _body_of(asking: Awaitable[tuple[int, Any]]) -> Any:
+    try:
+        status, body = await asking
+    except OSError:
+        return None
+    return body if status == 200 else None
 
 
 def watch_for_loops(prompt: str) -> Watch:
