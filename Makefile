@@ -11,7 +11,7 @@ help:
 	@echo "make try     start a small real model, prove it, measure it, show a report"
 	@echo "make test    run every test"
 	@echo "make lint    ruff and mypy --strict"
-	@echo "make docs    write the generated pages of docs/"
+	@echo "make docs    write docs/verbs/ from the program's own help"
 	@echo "make lock    renew the locked versions in requirements/"
 
 # Killing make ends what it started: each program is told the process id of make, and ends when that one does.

@@ -13,6 +13,7 @@ from __future__ import annotations
 import ctypes
 import fcntl
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -74,10 +75,14 @@ def build(environment: Path, lock: Path, stamp: Path, wanted: str) -> int:
 
 def fingerprint(lock: Path, environment: Path) -> str:
     """Say what an environment must have been made from to be used again."""
+    import tomllib  # noqa: PLC0415 - not there before Python 3.11, which is told apart above
+
+    project = tomllib.loads((lock.parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
+    installed = [project["build-system"], project["project"], project["tool"]["hatch"]]  # not the linters' settings
     digest = hashlib.sha256()
     for part in (
         lock.read_bytes(),
-        (lock.parent.parent / "pyproject.toml").read_bytes(),
+        json.dumps(installed, sort_keys=True).encode(),
         sys.version.encode(),
         os.fsencode(environment),
     ):

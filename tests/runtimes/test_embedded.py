@@ -19,7 +19,7 @@ from seatrial.errors import StartError
 from seatrial.runtimes.embedded import EmbeddedPlan, EmbeddedRuntime, EmbeddedServer, listens_on, running
 from seatrial.store import demonstration
 from seatrial.trials.broken_text import degenerations
-from seatrial.trials.tool_call import WEATHER
+from seatrial.trials.tool_cases import tool_groups
 
 pytestmark = pytest.mark.engine
 
@@ -55,7 +55,8 @@ async def test_the_real_model_loops_at_temperature_0_and_a_presence_penalty_stop
 
 
 async def test_it_calls_a_tool_natively(server: EmbeddedServer) -> None:
-    exchange = await ask(server, "What is the weather in Turku?", tools=[WEATHER])
+    (case,) = tool_groups()["tool_call"].cases
+    exchange = await ask(server, "What is the weather in Turku?", tools=[*case.tools])
     assert exchange.answer is not None
     assert [(call.name, call.arguments) for call in exchange.answer.tool_calls] == [
         ("get_weather", '{"city": "Turku"}')

@@ -12,6 +12,7 @@ from markupsafe import Markup, escape
 from seatrial import __version__
 from seatrial.bench.load import BenchResult
 from seatrial.reports.transcript import Transcript
+from seatrial.trials.metrics import tool_metrics
 from seatrial.verdicts import CheckResult, Evidence, SuiteResult, TrialResult, Verdict
 
 AROUND = 160
@@ -57,13 +58,14 @@ def render(report: ReportInput, *, now: datetime | None = None) -> str:
     def highlighted(evidence: Evidence) -> Markup:
         return highlight(evidence, by_id.get(evidence.exchange))
 
-    environment.globals.update(highlighted=highlighted, longest_text=LONGEST_TEXT)
+    environment.globals.update(highlighted=highlighted, longest_text=LONGEST_TEXT, counted=counted)
     environment.filters.update(milliseconds=milliseconds, percent=percent)
     page = environment.get_template("report.html.jinja")
     return page.render(
         report=report,
         refuted=_checks(report.suite, Verdict.REFUTED),
         unproven=_checks(report.suite, Verdict.UNPROVEN),
+        tools=tool_metrics(report.suite.trials) if report.suite else None,
         fastest=max((level.output_token_throughput for level in report.bench.levels), default=0.0)
         if report.bench
         else 0.0,
@@ -82,6 +84,11 @@ def highlight(evidence: Evidence, transcript: Transcript | None) -> Markup:
     before = ("…" if start > AROUND else "") + text[max(0, start - AROUND) : start]
     after = "…" if span.end > end or end < len(text) else ""
     return Markup("{}<mark>{}</mark>{}").format(before, text[start:end], after)
+
+
+def counted(number: int, noun: str) -> str:
+    """Say how many there are of something."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def milliseconds(seconds: float) -> str:

@@ -1,13 +1,15 @@
 """Whose fault is it that a call did not arrive: the model's, or the server's parser's?
 
 The same question is asked again with the server told to leave the text alone (SGLang: `skip_special_tokens` false,
-`separate_reasoning` false). Where that raw text holds a call, SGLang's `/parse_function_call` is asked what its own
-parsers make of it.
+`separate_reasoning` false). Where the text holds a call, SGLang's `/parse_function_call` is asked which of its parsers
+can read it.
 """
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from seatrial.checks import Asked
 from seatrial.checks.markup import find_calls, find_markers
@@ -26,22 +28,30 @@ LOST = (
 )
 RAW = {"skip_special_tokens": False, "separate_reasoning": False, "tool_choice": "auto"}
 
+PARSERS = ("qwen3_coder", "qwen", "hermes", "llama3", "mistral", "deepseekv3", "glm", "kimi_k2", "pythonic")
+"""Names of SGLang's `--tool-call-parser` (0.5.16) that are tried, most usual first."""
+
 
 async def whose_fault(asker: Asker, case: ToolCase, exchange: Exchange) -> str:
     """Say in a sentence where a call that is due was lost."""
     if exchange.answer is None:
         return "the request was not answered"
     asked = Asked.from_request(exchange.request, exchange=exchange.id)
-    texts = [exchange.answer.content or "", exchange.answer.reasoning or ""]
-    if (said := diagnose(asked, texts)) is not None:
+    texts = [exchange.answer.reasoning or "", exchange.answer.content or ""]
+    said = diagnose(asked, texts)
+    if said is None:
+        raw = await asker.ask(Case(f"{case.id}-raw", {**case.request(streamed=False), **RAW}))
+        if raw.answer is None or raw.failure is not None:
+            return f"{NO_CALL} (the server gives no raw text to look deeper)"
+        texts = [raw.answer.reasoning or "", raw.answer.content or ""]
+        said = diagnose(asked, texts) or NO_CALL
+    if said is NO_CALL:
         return said
-    raw = await asker.ask(Case(f"{case.id}-raw", {**case.request(streamed=False), **RAW}))
-    if raw.answer is None or raw.failure is not None:
-        return f"{NO_CALL} (the server gives no raw text to look deeper)"
-    return diagnose(asked, [raw.answer.content or "", raw.answer.reasoning or ""]) or NO_CALL
+    reader = await parser_that_reads(asker, "\n".join(texts), case.tools)
+    return f"{said}. SGLang's own parser {reader!r} reads it: set --tool-call-parser {reader}" if reader else said
 
 
-def diagnose(asked: Asked, texts: list[str]) -> str | None:
+def diagnose(asked: Asked, texts: Sequence[str]) -> str | None:
     """Look for a call in the texts: whole (the parser lost it), malformed, or not at all (None)."""
     for text in texts:
         if holds_a_whole_call(text, asked):
@@ -66,3 +76,19 @@ def holds_a_whole_call(text: str, asked: Asked) -> bool:
             return True
         at = text.find("{", max(end, at + 1))
     return any(f"<function={name}>" in text and "</function>" in text for name in names)
+
+
+async def parser_that_reads(asker: Asker, text: str, tools: Sequence[Mapping[str, Any]]) -> str | None:
+    """Ask SGLang which of its parsers finds a call of an offered tool in a text; None on other servers."""
+    names = {tool["function"]["name"] for tool in tools}
+    for parser in PARSERS:
+        body = {"text": text, "tools": list(tools), "tool_call_parser": parser}
+        answer = await asker.post_json("/parse_function_call", body, at_origin=True)
+        calls = answer.get("calls") if isinstance(answer, Mapping) else None
+        if not isinstance(calls, list):
+            if parser == PARSERS[0]:
+                return None  # no such path here: not SGLang, or no parsers in it
+            continue
+        if any(isinstance(call, Mapping) and call.get("name") in names for call in calls):
+            return parser
+    return None

@@ -135,7 +135,7 @@ def notes(tally: Tally, greedy: Tally | None, test: SequentialTest) -> list[str]
     said = [test.describe()]
     if tally.aborted:
         said.append(
-            f"{tally.aborted} streams were stopped at the loop, at most {tally.tokens_saved} tokens were not waited for"
+            f"streams stopped at the loop: {tally.aborted}; tokens not waited for: at most {tally.tokens_saved}"
         )
     if tally.suspicious:
         said.append(f"{tally.suspicious} answers are worth a look, but not surely broken")
