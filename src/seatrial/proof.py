@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from seatrial.bench.load import BenchResult, LoadPlan, run_load
@@ -19,6 +19,8 @@ from seatrial.reports.html import ReportInput, render
 from seatrial.reports.transcript import read_transcripts
 from seatrial.runs.folder import RunFolder
 from seatrial.trials.interface import Settings
+from seatrial.trials.metrics import tool_metrics
+from seatrial.trials.reference import compare
 from seatrial.trials.runner import Progress, SuiteRun
 from seatrial.trials.suites import Suite
 from seatrial.verdicts import SuiteResult, TrialResult
@@ -45,8 +47,12 @@ class Proof:
         display: Display,
         *,
         earlier: Sequence[TrialResult] = (),
+        references: Sequence[SuiteResult] = (),
     ) -> None:
-        """Make a suite's trials but for those that an `earlier` run made; an interruption leaves a verdict so far."""
+        """Make a suite's trials but for those that an `earlier` run made; an interruption leaves a verdict so far.
+
+        What `references` found on a trusted server is compared with what was found here.
+        """
         display.phase(f"Proving {self.endpoint.model} ({suite.name} suite)")
 
         def show(progress: Progress) -> None:
@@ -61,7 +67,7 @@ class Proof:
                     folder.write_json("verdict.json", run.result(complete=False))
                 complete = True
             finally:
-                self.suite = run.result(complete=complete)
+                self.suite = with_comparison(run.result(complete=complete), references)
                 folder.write_json("verdict.json", self.suite)
         logger.info("verdict: %s", self.suite.verdict)
 
@@ -86,3 +92,12 @@ class Proof:
             remark=self.remark,
         )
         return folder.write_text("report.html", render(report))
+
+
+def with_comparison(suite: SuiteResult, references: Sequence[SuiteResult]) -> SuiteResult:
+    """Add the comparison with reference runs to a suite's result, where there are any."""
+    ours = tool_metrics(suite.trials)
+    theirs = [metrics for reference in references if (metrics := tool_metrics(reference.trials)) is not None]
+    if not references or not suite.complete or ours is None:
+        return suite
+    return replace(suite, trials=(*suite.trials, compare(ours, theirs)))

@@ -4,6 +4,7 @@ import json
 import signal
 import socket
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from kit import CommandLine
 from seatrial.endpoint.address import Secret
 from seatrial.testkit import LEGAL, Details, Fault, Script, fake_server
+from seatrial.testkit.answer_sheet import AnswerSheet
 
 KEY = "sk-3f9c-not-to-be-seen-7d1e"
 
@@ -233,3 +235,20 @@ def test_an_interrupted_run_says_so_and_keeps_what_it_found(seatrial: CommandLin
     assert verdict["verdict"] == "unproven"
     assert json.loads((seatrial.run_folder / "run.json").read_text())["status"] == "interrupted"
     assert "interrupted" in (seatrial.run_folder / "report.html").read_text()
+
+
+def test_a_run_is_compared_with_a_reference(seatrial: CommandLine) -> None:
+    standard = ("--suite", "standard")
+    with fake_server(Script(answer=AnswerSheet())) as server:
+        prove_json(seatrial, server.base_url, 0, *standard)
+        reference = seatrial.run_folder
+        same = prove_json(seatrial, server.base_url, 0, *standard, "--reference", str(reference))
+        server.script = replace(server.script, faults=frozenset({Fault.WRONG_ARGUMENT_VALUES}))
+        worse = prove_json(seatrial, server.base_url, 1, *standard, "--reference", str(reference))
+    assert "reference" in {trial["trial"] for trial in same["suite"]["trials"]}  # type: ignore[index]
+    assert "reference/argument_match_as_reference" in refuted_checks(worse)
+
+
+def test_a_reference_that_is_none_is_told(seatrial: CommandLine) -> None:
+    done = seatrial("prove", "--url", "http://127.0.0.1:1/v1", "--reference", seatrial.folder, expect=2)
+    assert "no finished run" in done.stderr

@@ -17,7 +17,10 @@ from seatrial.verdicts import SuiteResult, Verdict
 
 LIMITS = Limits(request=1.5, silence=1.5, answer_bytes=1 << 20)
 
-PERFECT = Script(answer=AnswerSheet(), details=Details(lag_seconds=60, huge_bytes=4 << 20))
+PERFECT = Script(
+    answer=AnswerSheet(),
+    details=Details(lag_seconds=60, token_lag_seconds=2, companion_seconds=0.05, huge_bytes=4 << 20),
+)
 
 
 async def prove(*faults: Fault, settings: Settings | None = None, script: Script = PERFECT) -> SuiteResult:

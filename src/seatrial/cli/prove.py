@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,6 +19,9 @@ from seatrial.cli.options import (
     Sampling,
     SilenceTimeout,
 )
+
+if TYPE_CHECKING:
+    from seatrial.verdicts import SuiteResult
 
 
 def prove(
@@ -41,6 +44,12 @@ def prove(
     resume: Annotated[
         Path | None,
         typer.Option("--resume", help="Go on with an interrupted run: its folder. URL and options are its own."),
+    ] = None,
+    reference: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--reference", help="A run of the same suite on a server that is trusted: its folder. Repeatable."
+        ),
     ] = None,
     connect_timeout: ConnectTimeout = 10,
     request_timeout: RequestTimeout = 300,
@@ -70,6 +79,7 @@ def prove(
 
     key = read_api_key(api_key_file)
     waits = limits(connect_timeout, request_timeout, silence_timeout)
+    references = [read_reference(folder) for folder in reference or ()]
     unfinished = read_unfinished(resume) if resume is not None else None
     if unfinished is not None:
         asked = unfinished.arguments
@@ -94,7 +104,15 @@ def prove(
         async def job() -> None:
             earlier = unfinished.done if unfinished else ()
             try:
-                await proof.prove(suite_named(asked.suite), asked.settings, waits, folder, display, earlier=earlier)
+                await proof.prove(
+                    suite_named(asked.suite),
+                    asked.settings,
+                    waits,
+                    folder,
+                    display,
+                    earlier=earlier,
+                    references=references,
+                )
             finally:
                 proof.write_report(folder)
 
@@ -120,3 +138,19 @@ def prove(
         out.print(f"{endpoint.model} at {asked.url}:", verdict_text(verdict.value))
         typer.echo(f"Report: {folder.path / 'report.html'}")
     raise typer.Exit(verdict.exit_code)
+
+
+def read_reference(folder: Path) -> SuiteResult:
+    """Read the result of a reference run.
+
+    Raises:
+        InputError: there is none, or it was interrupted.
+    """
+    from seatrial.errors import InputError
+    from seatrial.runs.results import read_suite
+
+    where = f"--reference {folder}"
+    result = read_suite(folder, where)
+    if result is None or not result.complete:
+        raise InputError("there is no finished run of `prove` there", where=where)
+    return result

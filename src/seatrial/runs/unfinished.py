@@ -9,9 +9,10 @@ import psutil
 from pydantic import TypeAdapter, ValidationError
 
 from seatrial.errors import InputError
+from seatrial.runs.results import read_suite
 from seatrial.trials.interface import Settings
 from seatrial.trials.suites import SuiteName
-from seatrial.verdicts import SuiteResult, TrialResult
+from seatrial.verdicts import TrialResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,6 @@ def read_unfinished(path: Path) -> Unfinished:
         raise InputError("this run is finished: there is nothing to go on with", where=where)
     if run.status == "running" and psutil.pid_exists(run.process):
         raise InputError(f"this run may still be under way (process {run.process})", where=where)
-    try:
-        suite = TypeAdapter(SuiteResult).validate_json((path / "verdict.json").read_bytes())
-    except FileNotFoundError:
-        return Unfinished(path, run.arguments, ())
-    except (OSError, ValidationError):
-        raise InputError("its verdict.json can't be read", where=where, advice="Start a new run.") from None
-    return Unfinished(path, run.arguments, tuple(trial for trial in suite.trials if trial.was_made))
+    suite = read_suite(path, where)
+    done = () if suite is None else tuple(trial for trial in suite.trials if trial.was_made)
+    return Unfinished(path, run.arguments, done)
