@@ -1,15 +1,16 @@
 """Ask the embedded engine a file of questions again, greedily, and print its raw answers as JSON lines.
 
-    python scripts/record_answers.py [QUESTIONS] >answers.jsonl
+    python scripts/record_answers.py [--max-tokens N] [QUESTIONS] >answers.jsonl
 
 QUESTIONS has rows `{"id", "prompt", "max_tokens", "tools"?}`; by default it is the labelled set of the tests.
-Temperature 0, one slot, no cache of prompts: on one machine the same bytes come again. Where a row has a `text`
-already, standard error says whether the new one is the same. It needs the model of `seatrial try` (fetched if it isn't
-there) and about ten minutes.
+Temperature 0, one slot, no cache of prompts: on one machine the same text comes again. Where a row has a `text`
+already, standard error says how many of the new ones begin with it. It needs the model of `seatrial try` (fetched if it
+isn't there) and about ten minutes. `seatrial scan` reads what comes out.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import importlib.metadata
 import json
@@ -24,6 +25,7 @@ from seatrial.runtimes.embedded import EmbeddedPlan, EmbeddedRuntime, running
 from seatrial.store import demonstration
 
 LABELLED = Path(__file__).parent.parent / "tests" / "degeneration" / "data" / "smollm2_greedy.jsonl"
+ASKED = ("id", "prompt", "max_tokens", "tools")
 
 
 async def record(questions: list[dict[str, Any]]) -> None:
@@ -38,13 +40,14 @@ async def record(questions: list[dict[str, Any]]) -> None:
                 exchange = await client.chat(request(question), label=question["id"])
                 if exchange.answer is None:
                     raise SystemExit(f"{question['id']}: {exchange.failure}")
-                row = {**question, **raw(exchange.answer)}
+                asked = {key: question[key] for key in ASKED if key in question}
+                row = {**asked, **raw(exchange.answer)}
                 print(json.dumps(row, ensure_ascii=False), flush=True)
                 if "text" in question:
                     known += 1
-                    same += question["text"] == row["text"]
+                    same += row["text"].startswith(question["text"])
     if known:
-        say(f"{same} of {known} answers are the same as before")
+        say(f"{same} of {known} answers begin with the text of before")
 
 
 def request(question: dict[str, Any]) -> dict[str, Any]:
@@ -76,8 +79,14 @@ def say(line: str) -> None:
 
 def main() -> int:
     """Read the questions, record the answers."""
-    file = Path(sys.argv[1]) if len(sys.argv) > 1 else LABELLED
-    asyncio.run(record([json.loads(line) for line in file.read_text("utf-8").splitlines()]))
+    parser = argparse.ArgumentParser(description="Record greedy answers of the embedded model.")
+    parser.add_argument("questions", nargs="?", type=Path, default=LABELLED)
+    parser.add_argument("--max-tokens", type=int, help="in place of each row's own")
+    options = parser.parse_args()
+    questions = [json.loads(line) for line in options.questions.read_text("utf-8").splitlines()]
+    if options.max_tokens:
+        questions = [{**question, "max_tokens": options.max_tokens} for question in questions]
+    asyncio.run(record(questions))
     return 0
 
 

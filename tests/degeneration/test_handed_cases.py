@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from degeneration.handed import handed_cases
-from seatrial.degeneration import Severity, StreamDetector, scan
+from seatrial.degeneration import Kind, Severity, StreamDetector, scan
 from seatrial.degeneration.novelty import STEP
 
 CASES = handed_cases()
@@ -27,7 +27,9 @@ def test_a_degenerate_answer_is_caught_at_its_onset(case: dict[str, Any]) -> Non
     assert found is not None
     expected = Severity.WARN if case["id"] in NEEDS_A_KNOWN_ANSWER else Severity.FAIL
     assert found.severity is expected
-    allowed = (case["period_chars"] or 0) + 64
+    # One period and the window: what has no period is seen in 44 words.
+    window = 300 if found.kind is Kind.LOW_NOVELTY else 64
+    allowed = (case["period_chars"] or 0) + window
     assert abs(found.onset - case["onset_char"]) <= allowed
     assert found.field == case["field"]
 

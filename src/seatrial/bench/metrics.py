@@ -80,7 +80,7 @@ class LevelResult:
         if self.client_lag_seconds > LAG_LIMIT_SECONDS:
             return f"the client itself was {self.client_lag_seconds * 1000:.0f} ms late: this machine is too busy"
         if self.degenerate > self.completed * ALLOWED_DEGENERATE:
-            return f"{self.degenerate} of {self.completed} answers are broken text: its speed is no result"
+            return f"broken text in {self.degenerate} of {self.completed} answers: its speed is no result"
         return None
 
 

@@ -144,6 +144,7 @@ class StreamDetector:
             ) or self._enumerations.runs(window, position)
         if position % novelty.STEP == 0:
             found = found or self._novelty.check(window, position, skeleton)
+        found = found or self._novelty.check_soon(window, skeleton)
         if position % salad.STEP == 0 or position == salad.FIRST:
             found = found or self._salad.check(window, position, skeleton)
             if len(set(window.text(position - 1_024, position))) <= FEW_DIFFERENT:

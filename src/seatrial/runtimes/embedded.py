@@ -130,7 +130,8 @@ class EmbeddedRuntime:
         except ValueError:
             await process.wait()
             raise StartError(
-                f"the engine ended with status {process.returncode} before it listened", where=str(log)
+                f"the engine ended with status {process.returncode} before it listened: {last_line(log)}",
+                where=str(log),
             ) from None
         if "error" in message:
             raise StartError(f"the engine could not start: {message['error']}", where=str(log))
@@ -154,6 +155,15 @@ async def running(runtime: EmbeddedRuntime, log: Path, on_phase: OnPhase) -> Asy
         yield server
     finally:
         await server.stop()
+
+
+def last_line(log: Path) -> str:
+    """Return the last thing that a log says, shortened."""
+    with contextlib.suppress(OSError):
+        lines = [line.strip() for line in log.read_text("utf-8", errors="replace").splitlines() if line.strip()]
+        if lines:
+            return lines[-1][:200]
+    return "its log is empty"
 
 
 def listens_on(process_id: int, port: int) -> bool:
