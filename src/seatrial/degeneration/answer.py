@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from seatrial.degeneration.ending import cut_in_loop
 from seatrial.degeneration.model import Degeneration, Kind, Severity, shorten
 from seatrial.degeneration.stream import scan
 
@@ -39,10 +40,27 @@ def scan_answer(
     ]
     for index, arguments in enumerate(tool_arguments):
         found += _scan_arguments(arguments, f"{ARGUMENTS}[{index}]", prompt)
+    if finish_reason == "length" and all(finding.severity is not Severity.FAIL for finding in found):
+        at_the_end = _cut(content, reasoning, tool_arguments, prompt)
+        fields = {finding.field for finding in at_the_end}
+        found = [finding for finding in found if finding.field not in fields] + at_the_end
     unanswered = _without_answer(content, reasoning, tool_arguments, finish_reason)
     if unanswered is not None:
         found.append(unanswered)
     return tuple(sorted(found, key=lambda finding: finding.severity is not Severity.FAIL))
+
+
+def _cut(
+    content: str | None, reasoning: str | None, tool_arguments: Sequence[str], prompt: str | None
+) -> list[Degeneration]:
+    """Look at the end of what was written last: there the budget cut."""
+    last = len(tool_arguments) - 1
+    parts = ((f"{ARGUMENTS}[{last}]", tool_arguments[-1] if tool_arguments else ""), (CONTENT, content))
+    for field, text in (*parts, (REASONING, reasoning)):
+        if text:
+            found = cut_in_loop(text, field, prompt)
+            return [found] if found else []
+    return []
 
 
 def _scan_arguments(arguments: str, field: str, prompt: str | None) -> list[Degeneration]:

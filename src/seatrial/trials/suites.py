@@ -39,9 +39,9 @@ class Suite:
 # p0: one broken answer in a hundred or two is what good checkpoints show under sampling. p1: the rate that the suite
 # promises to find. Broken checkpoints on record loop in a tenth to all of their answers; quick finds the worst ones.
 LOOP_TESTS = {
-    SuiteName.QUICK: SequentialTest(p0=0.01, p1=0.30, alpha=0.05, beta=0.05, budget=16, at_least=4),
-    SuiteName.STANDARD: SequentialTest(p0=0.01, p1=0.10, alpha=0.05, beta=0.05, budget=64, at_least=5),
-    SuiteName.DEEP: SequentialTest(p0=0.005, p1=0.05, alpha=0.05, beta=0.05, budget=200, at_least=5),
+    SuiteName.QUICK: SequentialTest(p0=0.01, p1=0.30, alpha=0.05, beta=0.05, budget=20, at_least=4),
+    SuiteName.STANDARD: SequentialTest(p0=0.01, p1=0.10, alpha=0.05, beta=0.05, budget=82, at_least=5),
+    SuiteName.DEEP: SequentialTest(p0=0.005, p1=0.05, alpha=0.05, beta=0.05, budget=216, at_least=5),
 }
 
 QUICK_GROUPS = ("tool_call", "no_call")
