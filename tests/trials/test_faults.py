@@ -192,3 +192,9 @@ async def test_the_effective_limit_is_found_where_it_is_not_the_declared_one() -
     assert isinstance(refused, int)
     assert 5_700 < accepted < 6_000 < refused < 6_200
     assert any("the declared 8000 can't be reached" in note for note in trial.notes)
+
+
+async def test_a_context_beyond_all_bounds_is_not_tried() -> None:
+    result = await prove(settings=Settings(answer_tokens=400, context_tokens=99_999_999_999))
+    assert result.verdict is Verdict.UNPROVEN
+    assert names(result, Verdict.UNPROVEN) == {"over_long_input"}

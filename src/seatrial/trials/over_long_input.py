@@ -19,7 +19,7 @@ from seatrial.endpoint.answer import Answer
 from seatrial.endpoint.exchange import Exchange
 from seatrial.trials.interface import Asker, Case, Findings, OverLongPolicy, evidence, failed
 from seatrial.trials.limits import Search, find_limit
-from seatrial.trials.tokens import CALIBRATION_WORDS, Ruler, calibrate, count_tokens, filler
+from seatrial.trials.tokens import CALIBRATION_WORDS, MOST_WORDS, Ruler, calibrate, count_tokens, filler
 from seatrial.verdicts import CheckResult, Verdict
 
 OVER = 1.25
@@ -91,6 +91,9 @@ class OverLongInput:
             detail = "the server does not count prompt tokens (usage), so a cut can't be seen"
             return Findings((CheckResult(self.name, Verdict.UNPROVEN, detail),))
         declared = asker.settings.context_tokens or await declared_context(asker)
+        if declared and declared * OVER > ruler.tokens_for(MOST_WORDS):
+            detail = f"a context of {declared} tokens is more than is ever sent ({MOST_WORDS} words)"
+            return Findings((CheckResult(self.name, Verdict.UNPROVEN, detail),))
         sizes = [int(declared * OVER)] if declared else doubling()
         taken = ruler.tokens_for(CALIBRATION_WORDS[-1])
         for size in sizes:

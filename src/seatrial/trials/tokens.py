@@ -18,6 +18,9 @@ WORDS = (
 
 CALIBRATION_WORDS = (100, 200)
 
+MOST_WORDS = 4_000_000
+"""More is never sent, whatever a server says of itself: 25 MB of text, beyond every context that is served today."""
+
 
 @dataclass(frozen=True, slots=True)
 class Ruler:
@@ -32,8 +35,8 @@ class Ruler:
     overhead: float
 
     def words_for(self, tokens: int) -> int:
-        """Return how many words of filler make a prompt of about so many tokens."""
-        return max(1, round((tokens - self.overhead) / self.per_word))
+        """Return how many words of filler make a prompt of about so many tokens, at most `MOST_WORDS`."""
+        return min(MOST_WORDS, max(1, round((tokens - self.overhead) / self.per_word)))
 
     def tokens_for(self, words: int) -> int:
         """Return about how many tokens a prompt with so many words of filler has."""
