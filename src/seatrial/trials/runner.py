@@ -63,7 +63,7 @@ class SuiteRun:
     """Results of an interrupted run of the same suite: their trials are not made again."""
     _done: list[TrialResult] = field(default_factory=list)
     _asked: int = 0
-    _planned_before: int = 0
+    _asked_before: int = 0
     _failures_in_a_row: int = 0
     _last_failure: str = ""
     _gate_closed: str | None = None
@@ -85,6 +85,7 @@ class SuiteRun:
         if self._gate_closed is not None:
             self._done.append(not_made(trial, self._gate_closed))
             return
+        self._asked_before = self._asked
         self._report(trial)
         asker = _Asker(self, trial)
         began = time.perf_counter()
@@ -101,7 +102,6 @@ class SuiteRun:
                 time.perf_counter() - began,
             )
         )
-        self._planned_before += trial.planned_requests
         self._close_gate(findings)
         logger.info("%s: %s", trial.name, self._done[-1].verdict)
 
@@ -116,10 +116,10 @@ class SuiteRun:
         self._report(trial)
 
     def _report(self, trial: Trial) -> None:
-        ahead = self.suite.trials[len(self._done) :]
-        planned = self._asked + sum(one.planned_requests for one in ahead)
-        planned -= min(trial.planned_requests, self._asked - self._planned_before)
-        self.on_progress(Progress(trial.title, self._asked, max(planned, self._asked)))
+        later = self.suite.trials[len(self._done) + 1 :]
+        left = max(trial.planned_requests - (self._asked - self._asked_before), 0)
+        planned = self._asked + left + sum(one.planned_requests for one in later)
+        self.on_progress(Progress(trial.title, self._asked, planned))
 
     def _close_gate(self, findings: Findings) -> None:
         first = len(self._done) == 1
