@@ -24,12 +24,12 @@ MOST_PROBES = 12
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What is known: `accepted` tokens were taken, `refused` were not; `budget` tokens may still be sent."""
+    """What is known: `accepted` tokens were taken, `refused` were not; `budget` tokens and `seconds` are left."""
 
     accepted: int
     refused: int
     budget: int
-    complete: bool = True
+    seconds: float
 
     @property
     def is_close(self) -> bool:
@@ -57,12 +57,14 @@ async def find_limit(asker: Asker, ruler: Ruler, search: Search, refusal: Exchan
         tokens = hints.pop(0) if hints else (search.accepted + search.refused) // 2
         if not search.accepted < tokens < search.refused:
             continue
-        if tokens > search.budget and tokens not in free:
+        too_dear = tokens > search.budget or tokens * ruler.seconds_per_token > search.seconds
+        if too_dear and tokens not in free:
             break
         exchange = await asker.ask(Case(f"limit-{probe}-{tokens}", word_list(ruler.words_for(tokens), seed=probe)))
         if exchange.failure is None:
             counted = exchange.answer.usage.prompt_tokens if exchange.answer and exchange.answer.usage else None
-            search = replace(search, accepted=counted or tokens, budget=search.budget - tokens)
+            left = search.seconds - exchange.timing.total
+            search = replace(search, accepted=counted or tokens, budget=search.budget - tokens, seconds=left)
         elif not exchange.failure.is_infrastructure:
             search = replace(search, refused=tokens)
         else:

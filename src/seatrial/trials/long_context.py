@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import dataclass
 
 from seatrial.endpoint.exchange import Exchange
@@ -31,9 +32,11 @@ class LongContext:
 
     Attributes:
         budget_tokens: most tokens of input in all.
+        budget_seconds: most time in all; a size that would take longer, at the server's pace so far, is left out.
     """
 
     budget_tokens: int
+    budget_seconds: float
     name: str = "long_context"
     title: str = "A long input is seen whole: head, middle and tail"
 
@@ -53,16 +56,20 @@ class LongContext:
         ruler = ruler or Ruler(1.3, 40)
         known = asker.settings.context_tokens or await declared_context(asker)
         context = known or UNKNOWN_CONTEXT_TOKENS
-        left, longest = self.budget_tokens, 0
+        left, seconds_left, longest = self.budget_tokens, self.budget_seconds, 0
+        pace = ruler.seconds_per_token
         results: list[tuple[str, CheckResult]] = []
         for size in sizes(context):
-            if size * len(PLACES) > left:
+            if size * len(PLACES) > left or (longest and size * len(PLACES) * pace > seconds_left):
                 break
+            began = time.perf_counter()
             for place in PLACES:
                 found = await self._needle(asker, ruler, size, place)
                 results += [(f"{place} of {size} tokens", result) for result in found]
                 left -= size
             longest = size
+            took = time.perf_counter() - began
+            pace, seconds_left = max(pace, took / (size * len(PLACES))), seconds_left - took
             if any(result.infrastructure for _, result in results):
                 break
         if not results:

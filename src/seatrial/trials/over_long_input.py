@@ -70,9 +70,11 @@ class OverLongInput:
 
     Attributes:
         search_tokens: most tokens of input that the search for the effective limit may cost; 0 for no search.
+        search_seconds: most time that it may take, as far as the server's pace so far tells.
     """
 
     search_tokens: int = 0
+    search_seconds: float = 45
     name: str = "over_long_input"
     title: str = "Over-long input is handled as it should be, not silently"
 
@@ -113,7 +115,9 @@ class OverLongInput:
             "reaction": reaction.value,
         }
         if reaction is Reaction.REFUSED and self.search_tokens:
-            found = await find_limit(asker, ruler, Search(taken, sent.tokens, self.search_tokens), sent.exchange)
+            found = await find_limit(
+                asker, ruler, Search(taken, sent.tokens, self.search_tokens, self.search_seconds), sent.exchange
+            )
             notes.append(found.describe(declared))
             figures |= {"accepted_input_tokens": found.accepted, "refused_input_tokens": found.refused}
         return Findings((check,), tuple(notes), figures)

@@ -68,8 +68,8 @@ def _standard() -> tuple[Trial, ...]:
         Together((2, 8)),
         MergeRequestReview(reviews=6),
         Repetition(LOOP_TESTS[SuiteName.STANDARD], greedy=6, together=2),
-        OverLongInput(search_tokens=12_000),
-        LongContext(budget_tokens=9_000),
+        OverLongInput(search_tokens=60_000, search_seconds=45),
+        LongContext(budget_tokens=60_000, budget_seconds=60),
     )
 
 
@@ -80,8 +80,8 @@ def _deep() -> tuple[Trial, ...]:
         Together((2, 8)),
         MergeRequestReview(reviews=len(all_reviews())),
         Repetition(LOOP_TESTS[SuiteName.DEEP], greedy=16, together=8),
-        OverLongInput(search_tokens=600_000),
-        LongContext(budget_tokens=1_200_000),
+        OverLongInput(search_tokens=600_000, search_seconds=1_800),
+        LongContext(budget_tokens=1_200_000, budget_seconds=3_600),
     )
 
 

@@ -29,10 +29,12 @@ class Ruler:
     Attributes:
         per_word: tokens a word of filler.
         overhead: tokens of the rest of the prompt, the chat template's included.
+        seconds_per_token: how long the server took to read one, with a short answer; longer prompts are slower still.
     """
 
     per_word: float
     overhead: float
+    seconds_per_token: float = 0.0
 
     def words_for(self, tokens: int) -> int:
         """Return how many words of filler make a prompt of about so many tokens, at most `MOST_WORDS`."""
@@ -61,16 +63,18 @@ async def calibrate(asker: Asker) -> Ruler | Exchange | None:
     Returns the failed exchange when one can't be asked, and None when the server does not count.
     """
     counts = []
+    seconds = 0.0
     for words in CALIBRATION_WORDS:
         exchange = await asker.ask(Case(f"calibrate-{words}", word_list(words)))
         if exchange.failure is not None:
             return exchange
+        seconds = exchange.timing.total
         counts.append(exchange.answer.usage.prompt_tokens if exchange.answer and exchange.answer.usage else None)
     small, large = counts
     if small is None or large is None or large <= small:
         return None
     per_word = (large - small) / (CALIBRATION_WORDS[1] - CALIBRATION_WORDS[0])
-    return Ruler(per_word, large - per_word * CALIBRATION_WORDS[1])
+    return Ruler(per_word, large - per_word * CALIBRATION_WORDS[1], seconds / large)
 
 
 async def count_tokens(asker: Asker, request: Mapping[str, Any]) -> int | None:
