@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -114,3 +115,26 @@ def test_an_empty_home_is_enough(tmp_path: Path, small_model: Path) -> None:
     run("try", expect=0, HOME=str(home))
     (model,) = home.glob(".cache/seatrial/models/*.gguf")
     assert model.stat().st_size == small_model.stat().st_size
+
+
+@pytest.mark.parametrize("seconds", [0.6, 2.5, 7])
+def test_ctrl_c_ends_everything_and_says_so(seatrial: CommandLine, small_model: Path, seconds: float) -> None:
+    before = {process.pid for process in engines()}
+    # A group of its own, as a terminal gives a command: Ctrl-C reaches every process in it.
+    process = subprocess.Popen(
+        seatrial.command(["try"]),
+        cwd=seatrial.folder,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    time.sleep(seconds)
+    os.killpg(process.pid, signal.SIGINT)
+    _, stderr = process.communicate(timeout=20)
+    wait_until_gone(before)
+    assert process.returncode == 130
+    assert "Traceback" not in stderr
+    if seconds > 2:
+        assert "seatrial: interrupted" in stderr
+        assert json.loads((seatrial.run_folder / "run.json").read_text())["status"] == "interrupted"

@@ -69,6 +69,12 @@ class FetchError(SeatrialError):
     exit_code = ExitCode.UNPROVEN
 
 
+class StorageError(SeatrialError):
+    """A file that must be written can't be: the disk is full, or the folder may not be written to."""
+
+    exit_code = ExitCode.UNPROVEN
+
+
 class Interrupted(SeatrialError):  # noqa: N818 - an interruption is no error
     """Ctrl-C or SIGTERM ended the command; what it found so far is kept."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import logging
 import os
@@ -20,7 +21,7 @@ from seatrial.endpoint.address import Endpoint, Secret
 from seatrial.endpoint.answer import Answer
 from seatrial.endpoint.client import Client
 from seatrial.endpoint.exchange import Exchange, FailureKind, Timing
-from seatrial.errors import InputError, Interrupted
+from seatrial.errors import InputError, Interrupted, StorageError
 from seatrial.runs.folder import RunFolder, RunStatus, to_json, write_atomically
 from seatrial.runs.redaction import MARK, RedactingFormatter, Redactor
 from seatrial.testkit import FakeServer, Reply, Script
@@ -217,3 +218,20 @@ def test_a_file_is_whole_or_not_there(tmp_path: Path) -> None:
         write_atomically(path, None)  # type: ignore[arg-type]
     assert path.read_text(encoding="utf-8") == "two"
     assert [entry.name for entry in tmp_path.iterdir()] == ["a.json"]
+
+
+def test_a_full_disk_is_one_clear_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = RunFolder(tmp_path, "test")
+
+    def full(*_arguments: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    def write() -> None:
+        with folder:
+            monkeypatch.setattr("seatrial.runs.folder.write_atomically", full)
+            folder.write_json("verdict.json", {})
+
+    with pytest.raises(StorageError, match="can't be written") as told:
+        write()
+    assert "No space left on device" in str(told.value)
+    assert str(folder.path) in str(told.value)

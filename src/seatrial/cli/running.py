@@ -9,7 +9,7 @@ import signal
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from seatrial.errors import Defect, Interrupted, SeatrialError
+from seatrial.errors import Defect, Interrupted, SeatrialError, StorageError
 
 if TYPE_CHECKING:
     from seatrial.runs.folder import RunFolder
@@ -39,6 +39,9 @@ def run(job: Coroutine[Any, Any, Result], folder: RunFolder | None = None) -> Re
         raise Interrupted("interrupted", advice=advice) from None
     except SeatrialError:
         raise
+    except OSError as error:
+        name = error.filename or where
+        raise StorageError(f"{error.strerror or error}", where=None if name is None else str(name)) from error
     except Exception as error:
         logging.getLogger(__name__).critical("defect", exc_info=error)
         advice = f"The traceback is in {where}/seatrial.log." if where else None

@@ -11,6 +11,7 @@ Every JSON file appears whole or not at all; `requests.jsonl` grows by whole lin
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import logging
@@ -18,7 +19,7 @@ import math
 import os
 import tempfile
 from asyncio import CancelledError
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from pathlib import Path
@@ -27,7 +28,7 @@ from typing import Any, Self
 
 from seatrial import __version__
 from seatrial.endpoint.exchange import Exchange
-from seatrial.errors import InputError, Interrupted
+from seatrial.errors import InputError, Interrupted, StorageError
 from seatrial.runs.redaction import RedactingFormatter, Redactor
 
 logger = logging.getLogger("seatrial")
@@ -69,8 +70,10 @@ class RunFolder:
         self._verb = verb
         self._arguments = arguments
         self._started = datetime.now(UTC)
-        self._requests = (self.path / "requests.jsonl").open("a", encoding="utf-8")
-        self._handler = logging.FileHandler(self.path / "seatrial.log", encoding="utf-8")
+        logging.raiseExceptions = False  # a log that can't be written must not print tracebacks
+        with self._writing():
+            self._requests = (self.path / "requests.jsonl").open("a", encoding="utf-8")
+            self._handler = logging.FileHandler(self.path / "seatrial.log", encoding="utf-8")
         self._handler.setFormatter(RedactingFormatter(self.redact))
 
     def __enter__(self) -> Self:
@@ -89,27 +92,47 @@ class RunFolder:
         else:
             self.status = RunStatus.FAILED
             logger.error("the run failed", exc_info=error)
-        self._requests.close()
-        self._write_status()
-        logger.removeHandler(self._handler)
-        self._handler.close()
+        try:
+            with self._writing():
+                self._requests.close()
+                self._write_status()
+                self._handler.close()
+        except StorageError:
+            if error is None:
+                raise  # else what ended the run is the better message
+        finally:
+            logger.removeHandler(self._handler)
 
     def record(self, exchange: Exchange) -> None:
         """Append one exchange to `requests.jsonl`."""
         line = json.dumps(self.redact.document(to_json(exchange)), ensure_ascii=False)
-        self._requests.write(line + "\n")
-        self._requests.flush()
+        with self._writing():
+            self._requests.write(line + "\n")
+            self._requests.flush()
         failure = f" {exchange.failure.kind}: {exchange.failure.message}" if exchange.failure else ""
         logger.info("%s %s %.2f s%s", exchange.id, exchange.label, exchange.timing.total, failure)
 
     def write_json(self, name: str, document: Any) -> Path:
         """Write a JSON file of the run."""
         text = json.dumps(self.redact.document(to_json(document)), ensure_ascii=False, indent=2)
-        return write_atomically(self.path / name, text + "\n")
+        with self._writing():
+            return write_atomically(self.path / name, text + "\n")
 
     def write_text(self, name: str, text: str) -> Path:
         """Write a text file of the run, without secrets."""
-        return write_atomically(self.path / name, self.redact(text))
+        with self._writing():
+            return write_atomically(self.path / name, self.redact(text))
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise StorageError(
+                f"the run's folder can't be written ({error.strerror or error})",
+                where=str(self.path),
+                advice="Make room, or name another: --runs DIR.",
+            ) from None
 
     def _write_status(self) -> None:
         ended = None if self.status is RunStatus.RUNNING else datetime.now(UTC)
