@@ -192,6 +192,9 @@ async def test_the_effective_limit_is_found_where_it_is_not_the_declared_one() -
     assert isinstance(refused, int)
     assert 5_700 < accepted < 6_000 < refused < 6_200
     assert any("the declared 8000 can't be reached" in note for note in trial.notes)
+    (long,) = [trial for trial in result.trials if trial.trial == "long_context"]
+    assert long.verdict is Verdict.PROVEN
+    assert any("7200 tokens are refused" in note for note in long.notes)
 
 
 async def test_a_context_beyond_all_bounds_is_not_tried() -> None:

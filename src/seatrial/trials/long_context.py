@@ -57,7 +57,7 @@ class LongContext:
         known = asker.settings.context_tokens or await declared_context(asker)
         context = known or UNKNOWN_CONTEXT_TOKENS
         left, seconds_left, longest = self.budget_tokens, self.budget_seconds, 0
-        pace = ruler.seconds_per_token
+        pace, refused = ruler.seconds_per_token, ""
         results: list[tuple[str, CheckResult]] = []
         for size in sizes(context):
             if size * len(PLACES) > left or (longest and size * len(PLACES) * pace > seconds_left):
@@ -65,25 +65,34 @@ class LongContext:
             began = time.perf_counter()
             for place in PLACES:
                 found = await self._needle(asker, ruler, size, place)
+                if not found:
+                    break
                 results += [(f"{place} of {size} tokens", result) for result in found]
                 left -= size
+            if not found:
+                refused = f"; {size} tokens are refused, though the context is said to hold them"
+                break
             longest = size
             took = time.perf_counter() - began
             pace, seconds_left = max(pace, took / (size * len(PLACES))), seconds_left - took
             if any(result.infrastructure for _, result in results):
                 break
         if not results:
-            detail = f"a budget of {self.budget_tokens} tokens holds no text of this context ({context} tokens)"
+            budget = f"a budget of {self.budget_tokens} tokens holds no text of this context ({context} tokens)"
+            detail = refused.lstrip("; ") or budget
             return Findings((CheckResult("needle_found", Verdict.UNPROVEN, detail),))
-        note = f"looked at up to {longest} of {context} tokens" + ("" if known else " (context assumed)")
+        note = f"looked at up to {longest} of {context} tokens" + ("" if known else " (context assumed)") + refused
         figures: dict[str, float | str | None] = {"longest_input_tokens": longest, "context_tokens": context}
         return Findings(tuple(merge(results, several=True)), (note,), figures)
 
     async def _needle(self, asker: Asker, ruler: Ruler, size: int, place: str) -> list[CheckResult]:
+        """Ask at one place; nothing is found where the server refuses so much: the effective limit is smaller."""
         found: list[CheckResult] = []
         for attempt in range(2):
             case, code = needle_case(ruler, size, place, attempt)
             exchange = await asker.ask(case)
+            if exchange.failure is not None and not exchange.failure.is_infrastructure:
+                return []
             found = judge_needle(exchange, code, place, size)
             if found[0].verdict is not Verdict.REFUTED:
                 break
