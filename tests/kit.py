@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 Completed = subprocess.CompletedProcess[str]
+
+
+def hear_ctrl_c() -> None:
+    """In a child: take SIGINT as on a terminal. Shells without job control start their background jobs deaf to it."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 class CommandLine:
@@ -44,6 +50,7 @@ class CommandLine:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=hear_ctrl_c,
         )
 
     @property

@@ -14,7 +14,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kit import CommandLine
+from kit import CommandLine, hear_ctrl_c
 
 pytestmark = pytest.mark.engine
 
@@ -128,6 +128,7 @@ def test_ctrl_c_ends_everything_and_says_so(seatrial: CommandLine, small_model: 
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        preexec_fn=hear_ctrl_c,
     )
     time.sleep(seconds)
     os.killpg(process.pid, signal.SIGINT)
