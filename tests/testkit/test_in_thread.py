@@ -12,6 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from kit import hear_ctrl_c
 
 from seatrial.testkit import Fault, Script, fake_server, fake_server_process
 from seatrial.testkit.__main__ import main
@@ -92,7 +93,8 @@ def test_by_hand_ctrl_c_ends_it_quietly() -> None:
     import signal
 
     command = [sys.executable, "-m", "seatrial.testkit", "--port", "0"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, preexec_fn=hear_ctrl_c) as process:
         assert process.stdout
         assert process.stderr
         assert process.stdout.readline().startswith("http://127.0.0.1:")
