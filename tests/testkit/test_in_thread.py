@@ -12,8 +12,8 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from kit import hear_ctrl_c
 
+from kit import hear_ctrl_c
 from seatrial.testkit import Fault, Script, fake_server, fake_server_process
 from seatrial.testkit.__main__ import main
 
