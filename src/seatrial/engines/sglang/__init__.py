@@ -1,0 +1,1 @@
+"""What seatrial knows about SGLang: flags of each version, rules, memory arithmetic, log lines."""

@@ -1,0 +1,1 @@
+"""Stack and facts become a plan: settings with reasons, and findings. Pure."""

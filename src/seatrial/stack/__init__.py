@@ -1,0 +1,1 @@
+"""The stack file: what the user wants."""
