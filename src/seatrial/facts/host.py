@@ -1,6 +1,6 @@
 """What is true about a host: its GPUs and how they are joined, its driver, Docker, memory and disk. Pure values.
 
-Everything that could not be found out is None (unknown), never a guess: a rule that needs it then says that it can't tell.
+Everything that could not be found out is None (unknown), never a guess: a rule that needs it says that it can't tell.
 """
 
 from __future__ import annotations

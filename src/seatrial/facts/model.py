@@ -1,4 +1,4 @@
-"""What is true about a checkpoint, from its `config.json` and its tensors' headers, without loading a weight. Pure values."""
+"""What is true about a checkpoint, from its `config.json` and its tensors' headers; no weight is loaded. Pure values."""
 
 from __future__ import annotations
 
