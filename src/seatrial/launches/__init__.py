@@ -1,0 +1,1 @@
+"""What somebody wrote by hand: a Compose file or a command line, read into a `Launch`."""
