@@ -169,7 +169,7 @@ def _settings(
         if brought_back is not None and same_value(brought_back, value):
             continue
         advice = next((r.rule.reason(decision.facts) for r in decision.rulings_on(name) if r.truth), "")
-        why = f"stood in {origin}" + (f"; {advice}" if advice and _optional(decision, name) else "; write down why")
+        why = f"stood in {origin}" + (f". {advice}" if advice and _optional(decision, name) else "; write down why")
         what = {"flag": name} if name.startswith("-") else {"variable": name}
         settings.append(Override(**what, value=_json(value), why=why))  # type: ignore[arg-type]
     return settings

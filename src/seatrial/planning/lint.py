@@ -89,7 +89,7 @@ def lint(
     request = request_of(stack)
     completed = decide_launch(request, given, model=model, host=host, version=version)
     fixed = fixed_facts(request, model, host)
-    as_it_is = Facts(fixed, given, model)
+    as_it_is = Facts(fixed, given, model, given)
     memory, memory_findings = memory_of(completed.values, model=model, host=host, version=version)
     findings = [
         *catalogue.check_command(command, {name: variable.value for name, variable in launch.variables.items()}),

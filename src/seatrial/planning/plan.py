@@ -95,7 +95,7 @@ def make_plan(stack: Stack, *, model: ModelFacts | None, host: HostFacts | None,
         *_cannot_tell(decision),
         *memory_findings,
     ]
-    ordered = sorted(settings, key=lambda setting: GRAVITY.index(setting.setting_class))
+    ordered = sorted(settings, key=_place)
     return Plan(stack, version, tuple(ordered), by_weight(findings), memory, decision, model, host)
 
 
@@ -130,7 +130,7 @@ def decide_launch(
     return decide(
         given,
         load_rules(ENGINE),
-        lambda values: Facts(fixed, values, model),
+        lambda values: Facts(fixed, values, model, given),
         version=version,
         omitted=omitted,
     )
@@ -163,6 +163,12 @@ def value_of(override: Override) -> Value:
     if isinstance(value, list):
         return tuple(item if isinstance(item, str | int | float) else json.dumps(item) for item in value)
     return value
+
+
+def _place(setting: Setting) -> tuple[int, int]:
+    """Sort by class, then as the rules stand in their files; what no rule knows comes last."""
+    names = [rule.setting for rule in load_rules(ENGINE)]
+    return GRAVITY.index(setting.setting_class), names.index(setting.name) if setting.name in names else len(names)
 
 
 def _setting(name: str, value: Value, decision: Decision, override: Override | None) -> Setting:

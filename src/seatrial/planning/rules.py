@@ -55,7 +55,7 @@ class Rule:
         accepts: other values that serve as well; `any` for every value.
         instead: other settings that serve as well, each a mapping from names to values.
         special: other sentences for `why` under a further condition; the first that holds is taken.
-        topic: name of the file that it stands in.
+        topic: name of the file that it stands in, without its number.
     """
 
     id: str
@@ -134,7 +134,7 @@ def load_rules(engine: str) -> tuple[Rule, ...]:
     for file in sorted(folder.iterdir(), key=lambda entry: entry.name):
         if file.name.endswith(".yaml"):
             rows = read_yaml(file.read_text(encoding="utf-8"), where=file.name).value
-            rules += [_rule(row, topic=file.name.removesuffix(".yaml")) for row in rows]
+            rules += [_rule(row, topic=file.name.removesuffix(".yaml").partition("-")[2]) for row in rows]
     return tuple(rules)
 
 

@@ -53,7 +53,7 @@ VOCABULARY: Mapping[str, str] = {
     "effective.tensor_parallel": "GPUs that share each layer: --tp-size, else 1",
     "effective.context_length": "longest request: --context-length, else the model's",
 }
-"""Every name with its meaning. `given.NAME` is beside them: what a flag or variable is set to so far, or `none`."""
+"""Every name with its meaning. `given.NAME` is beside them: what was given for a flag or variable, or `none`."""
 
 MIXERS = {
     LayerKind.GATED_DELTA_NET: "gated-delta-net",
@@ -99,15 +99,24 @@ class Request:
 
 
 class Facts(Mapping[str, Fact]):
-    """Facts by name: fixed ones, what the settings so far make of them, and `given.NAME` for each setting."""
+    """Facts by name: fixed ones, what the settings so far make of them, and `given.NAME` for what was given.
 
-    def __init__(self, fixed: Mapping[str, Fact], settings: Mapping[str, Value], model: ModelFacts | None) -> None:
-        self._settings = settings
+    `given` holds no decided settings: else two rules that ask for each other's setting would hold each other up.
+    """
+
+    def __init__(
+        self,
+        fixed: Mapping[str, Fact],
+        settings: Mapping[str, Value],
+        model: ModelFacts | None,
+        given: Mapping[str, Value],
+    ) -> None:
+        self._given = given
         self._facts = {**fixed, **_effective(settings, fixed, model)}
 
     def __getitem__(self, name: str) -> Fact:
         if name.startswith("given."):
-            value = self._settings.get(name.removeprefix("given."), NONE)
+            value = self._given.get(name.removeprefix("given."), NONE)
             return str(value) if isinstance(value, tuple) else value
         return self._facts[name]
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from seatrial.stack.model import Override, Stack
 from seatrial.yaml_text import plain
 
-BARE = re.compile(r"(?!---|\.\.\.)(-{0,2}[A-Za-z0-9_./+])[A-Za-z0-9_./@:+-]*\Z")
+BARE = re.compile(r"(?!---|\.\.\.)(-{0,2}[A-Za-z0-9_./+])[A-Za-z0-9_./@:+=-]*\Z")
 BOOLEANS_ELSEWHERE = frozenset({"yes", "no", "on", "off", "y", "n"})
 """YAML 1.1 readers take these for booleans, so they are quoted."""
 PROSE = re.compile(r"[A-Za-z(][A-Za-z0-9_ ,;.()/'+=%-]*[A-Za-z0-9_.)]")

@@ -1,0 +1,1 @@
+"""The production runtime: a Compose file written from the plan, and real Docker."""
