@@ -1,0 +1,1 @@
+"""What was proven about what: append-only, on disk."""
