@@ -10,7 +10,7 @@ from seatrial.planning.conditions import Clause, Fact, Truth, in_words
 from seatrial.planning.plan import ENGINE, Plan
 from seatrial.planning.rules import Rule, load_rules
 from seatrial.planning.setting import Setting, Value
-from seatrial.planning.versions import in_range
+from seatrial.engines.versions import in_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from seatrial.engines.sglang.catalogue import Catalogue
 from seatrial.engines.sglang.command_line import CommandLine
+from seatrial.engines.sglang.flag_checks import check_command
 from seatrial.engines.sglang.memory.result import MemoryPlan
 from seatrial.facts.host import HostFacts
 from seatrial.facts.model import ModelFacts
@@ -91,8 +92,9 @@ def lint(
     fixed = fixed_facts(request, model, host)
     as_it_is = Facts(fixed, given, model, given)
     memory, memory_findings = memory_of(completed.values, model=model, host=host, version=version)
+    variables = {name: variable.value for name, variable in launch.variables.items()}
     findings = [
-        *catalogue.check_command(command, {name: variable.value for name, variable in launch.variables.items()}),
+        *check_command(command, variables, catalogue, where=lambda position: launch.words[position].where),
         *_missing(completed, judge(load_rules(ENGINE), as_it_is, version=version), given, as_it_is, launch.where),
         *_wrong(completed, given, places),
         *_useless(completed, given, places),

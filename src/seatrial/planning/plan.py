@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from seatrial.engines.sglang.catalogue import Catalogue
+from seatrial.engines.sglang.flag_checks import check_values
 from seatrial.engines.sglang.memory.options import MemoryOptions
 from seatrial.engines.sglang.memory.plan import plan_memory
 from seatrial.engines.sglang.memory.result import MemoryPlan
@@ -89,7 +90,7 @@ def make_plan(stack: Stack, *, model: ModelFacts | None, host: HostFacts | None,
     findings = [
         *policies.about_stack(stack, version_known=stack.engine.resolved_version is not None),
         *policies.about_model(model, host, decision.values),
-        *catalogue.check(given),
+        *check_values(given, catalogue),
         *_about_overrides(decision, overrides),
         *_about_omitted(decision, omitted),
         *_cannot_tell(decision),

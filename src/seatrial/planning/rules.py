@@ -15,7 +15,7 @@ from typing import Any
 
 from seatrial.planning.conditions import Clause, Fact, Truth, clauses, holds, show
 from seatrial.planning.setting import EvidenceKind, SettingClass, Source, Value, same_value
-from seatrial.planning.versions import in_range
+from seatrial.engines.versions import in_range
 from seatrial.planning.vocabulary import VOCABULARY
 from seatrial.yaml_text import read_yaml
 
