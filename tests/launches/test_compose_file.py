@@ -30,7 +30,7 @@ def words(launch: Launch) -> list[str]:
         "    command: [python3, -m, sglang.launch_server, --tp-size, 2]",
         "    entrypoint: python3 -m sglang.launch_server\n    command: --tp-size 2",
         "    command: ['bash', '-c', 'exec python3 -m sglang.launch_server --tp-size 2']",
-        "    command: bash -lc \"python3 -m sglang.launch_server --tp-size 2\"",
+        '    command: bash -lc "python3 -m sglang.launch_server --tp-size 2"',
         "    command: python3 -m sglang.launch_server --tp-size ${TP:-2}",
     ],
 )

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from seatrial.cli.planning_inputs import Known
+    from seatrial.engines.sglang.catalogue import Catalogue
+    from seatrial.engines.sglang.command_line import CommandLine
     from seatrial.launches.launch import Launch
 
 
@@ -57,3 +61,66 @@ def _beside(path: Path, name: str) -> str | None:
         return (path.parent / name).read_text(encoding="utf-8", errors="replace")
     except (OSError, ValueError):
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class Understood:
+    """A launch's words by the engine's flags, and what is known about where and what it starts."""
+
+    command: CommandLine
+    catalogue: Catalogue
+    known: Known
+    version: str | None
+
+
+def split_arguments(compose: Path | None, words: list[str]) -> tuple[Path | None, list[str]]:
+    """Tell a Compose file from a command: what stands after `--`, or is no file but begins a command."""
+    if compose is None or (not words and not _looks_like_a_command(str(compose))):
+        return compose, words
+    if words and (compose.suffix in (".yaml", ".yml") or compose.exists()) and compose.suffix != ".py":
+        is_program = os.access(compose, os.X_OK) and compose.is_file()
+        if not is_program:
+            return compose, words
+    return None, [str(compose), *words]
+
+
+def _looks_like_a_command(text: str) -> bool:
+    return " " in text and not Path(text).exists()
+
+
+def understood(
+    launch: Launch,
+    engine_version: str | None,
+    *,
+    facts: Path | None,
+    gpus: str | None,
+    store: Path | None,
+    offline: bool,
+) -> Understood:
+    """Understand a launch by the flags of its engine version, and find the facts about host and checkpoint."""
+    from seatrial.cli.planning_inputs import Known, find_facts
+    from seatrial.engines.sglang.catalogue import load
+    from seatrial.engines.sglang.command_line import understand
+    from seatrial.stack.model import Engine
+
+    image = launch.service.image if launch.service else None
+    version = engine_version or (Engine(image=image).resolved_version if image else None)
+    catalogue = load(version or "")
+    command = understand([word.text for word in launch.words], catalogue)
+    model = str(command.values.get("--model-path", ""))
+    folder = store or _store_of(launch)
+    known = find_facts(model, facts=facts, gpus=gpus, store=folder, offline=offline) if model else Known(None, None)
+    return Understood(command, catalogue, known, version)
+
+
+def _store_of(launch: Launch) -> Path | None:
+    """Find the model store on this host: what is mounted where the engine looks."""
+    if launch.service is None:
+        home = launch.variables.get("HF_HOME")
+        return Path(home.value) if home and home.value else None
+    home = launch.variables.get("HF_HOME")
+    target = (home.value if home and home.value else "/root/.cache/huggingface").rstrip("/")
+    for mount in launch.service.mounts:
+        if mount.source and mount.target.rstrip("/") == target:
+            return Path(launch.where).parent / Path(mount.source).expanduser()
+    return None

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from seatrial.errors import InputError
 from seatrial.stack.model import Stack
-from seatrial.yaml_text import YamlText, read_yaml
-
-if TYPE_CHECKING:
-    from pydantic_core import ErrorDetails
+from seatrial.validation import as_input_error
+from seatrial.yaml_text import read_yaml
 
 LARGEST_BYTES = 1_048_576
 """A longer file is no stack file."""
@@ -70,85 +65,4 @@ def parse_stack(text: str, *, where: str) -> Stack:
     try:
         return Stack.model_validate(document.value)
     except ValidationError as error:
-        first, *rest = (_mistake(detail, document) for detail in error.errors(include_url=False))
-        more = "".join(f"\n{mistake}" for mistake in rest)
-        raise InputError(first.problem, where=first.where, advice=(first.advice or "") + more or None) from None
-
-
-def _mistake(detail: ErrorDetails, document: YamlText) -> InputError:
-    """Turn one of pydantic's errors into a sentence with its line and the nearest right spelling."""
-    path = tuple(part for part in detail["loc"] if not (isinstance(part, str) and part.startswith("function-")))
-    where = document.place(path)
-    key = _dotted(path)
-    kind = detail["type"]
-    if kind == "extra_forbidden":
-        known = _keys_at(path[:-1])
-        nearest = difflib.get_close_matches(str(path[-1]), known, n=1, cutoff=0.5)
-        advice = f"Did you mean `{nearest[0]}`?" if nearest else f"Known here: {', '.join(known)}."
-        return InputError(f"the key `{key}` is unknown", where=where, advice=advice)
-    if kind == "missing":
-        return InputError(f"the key `{key}` is missing", where=where, advice=_description(path))
-    if kind == "literal_error":
-        expected = str(detail.get("ctx", {}).get("expected", ""))
-        choices = [choice.strip(" '") for choice in expected.replace(" or ", ", ").split(",")]
-        nearest = difflib.get_close_matches(str(detail["input"]), choices, n=1, cutoff=0.5)
-        advice = f"Did you mean `{nearest[0]}`?" if nearest else ""
-        return InputError(f"`{key}` must be {expected}, not {_shown(detail['input'])}", where=where, advice=advice)
-    if kind == "value_error":
-        return InputError(f"`{key}`: {detail['msg'].removeprefix('Value error, ')}", where=where)
-    if kind == "string_pattern_mismatch":
-        return InputError(
-            f"`{key}` is {_shown(detail['input'])}, which does not have the form {detail['ctx']['pattern']}",
-            where=where,
-            advice=_description(path),
-        )
-    if kind in ("model_type", "dict_type"):
-        return InputError(f"`{key}` must be a mapping, not {_shown(detail['input'])}", where=where)
-    message = detail["msg"].removeprefix("Input should be ")
-    verb = "must be" if detail["msg"].startswith("Input should be") else "is wrong:"
-    return InputError(
-        f"`{key}` {verb} {message}, not {_shown(detail['input'])}", where=where, advice=_description(path)
-    )
-
-
-def _dotted(path: Sequence[str | int]) -> str:
-    text = ""
-    for part in path:
-        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
-    return text or "the stack"
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
-
-
-def _part_at(path: Sequence[str | int]) -> type[BaseModel] | None:
-    """Find the model class that a path leads to."""
-    part: type[BaseModel] = Stack
-    for step in path:
-        if isinstance(step, int):
-            continue
-        field = part.model_fields.get(step)
-        inner = [item for item in _classes(field.annotation) if issubclass(item, BaseModel)] if field else []
-        if not inner:
-            return None
-        part = inner[0]
-    return part
-
-
-def _classes(annotation: Any) -> list[type]:
-    if isinstance(annotation, type) and not get_args(annotation):
-        return [annotation]
-    return [found for inner in get_args(annotation) for found in _classes(inner)]
-
-
-def _keys_at(path: Sequence[str | int]) -> list[str]:
-    part = _part_at(path)
-    return list(part.model_fields) if part else []
-
-
-def _description(path: Sequence[str | int]) -> str | None:
-    part = _part_at(path[:-1])
-    field = part.model_fields.get(str(path[-1])) if part and path else None
-    return field.description if field and field.description else None
+        raise as_input_error(error, document, Stack) from None

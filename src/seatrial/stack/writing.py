@@ -95,7 +95,9 @@ def block(value: Any, depth: int) -> list[str]:
     if isinstance(value, Mapping):
         lines = []
         for key, item in value.items():
-            if isinstance(item, Mapping | list) and item:
+            if isinstance(item, list) and item and all(isinstance(number, int | float) for number in item):
+                lines.append(f"{indent}{scalar(str(key))}: [{', '.join(map(scalar, item))}]")
+            elif isinstance(item, Mapping | list) and item:
                 lines += [f"{indent}{scalar(str(key))}:", *block(item, depth + 1)]
             else:
                 lines.append(f"{indent}{scalar(str(key))}: {scalar(item)}")
