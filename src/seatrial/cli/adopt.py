@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def adopt(
     compose: Compose = None,
     words: Words = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where the stack file is written.")] = Path("stack.yaml"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write it.")] = Path("stack.yaml"),
     service: Service = None,
     facts: FactsFile = None,
     gpus: Gpus = None,
@@ -29,8 +29,8 @@ def adopt(
     """Turn a hand-written Compose file (or a command after --) into a stack file.
 
     Every flag, variable, mount and key finds a place: a field of the stack, a setting with the note where it stood, or
-    the container's own part. What rules would set anyway is left to them. Secrets that stand in the file move into files
-    of mode 0600 beside the stack file. The Compose file itself is not touched.
+    the container's own part. What rules would set anyway is left to them. Secrets that stand in the file move into
+    files of mode 0600 beside the stack file. The Compose file itself is not touched.
     """
     from seatrial.cli.launch_reading import read_launch, split_arguments, understood
     from seatrial.errors import InputError
@@ -59,7 +59,9 @@ def adopt(
     for note in (*adoption.notes, *read.known.notes):
         typer.echo(note, err=True)
     count = len(adoption.stack.settings)
-    typer.echo(f"{output} is written: {count} settings are yours, the rest comes from rules. Next: seatrial plan {output}")
+    typer.echo(
+        f"{output} is written: {count} settings are yours, the rest comes from rules. Next: seatrial plan {output}"
+    )
 
 
 def _write_secrets(adoption: Adoption, folder: Path) -> None:

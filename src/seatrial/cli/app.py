@@ -6,12 +6,20 @@ from typing import Annotated
 
 import typer
 
+from seatrial.cli.adopt import adopt
 from seatrial.cli.bench import bench
 from seatrial.cli.endpoint import endpoint
+from seatrial.cli.explain import ACCEPTING, explain
+from seatrial.cli.facts import facts
+from seatrial.cli.init import init
 from seatrial.cli.judge import judge
+from seatrial.cli.lint import lint
+from seatrial.cli.plan import plan
 from seatrial.cli.prove import prove
 from seatrial.cli.scan import scan
+from seatrial.cli.schema import schema
 from seatrial.cli.try_command import try_
+from seatrial.cli.upgrade import upgrade
 
 app = typer.Typer(
     name="seatrial",
@@ -42,6 +50,14 @@ def seatrial(
 
 
 app.command("try")(try_)
+app.command("init")(init)
+app.command("facts")(facts)
+app.command("plan")(plan)
+app.command("lint")(lint)
+app.command("adopt")(adopt)
+app.command("explain", context_settings=ACCEPTING)(explain)
+app.command("upgrade")(upgrade)
+app.command("schema")(schema)
 app.command("prove")(prove)
 app.command("bench")(bench)
 app.command("endpoint")(endpoint)

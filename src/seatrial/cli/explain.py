@@ -26,7 +26,10 @@ def explain(
         str | None, typer.Argument(metavar="FLAG", help="E.g. --dtype, or SGLANG_MAMBA_CONV_DTYPE.", show_default=False)
     ] = None,
     stack: Annotated[
-        Path | None, typer.Option("--stack", metavar="FILE", help="Say what it means for this stack. Default: stack.yaml, if there.")
+        Path | None,
+        typer.Option(
+            "--stack", metavar="FILE", help="Say what it means for this stack. Default: stack.yaml, if there."
+        ),
     ] = None,
     facts: FactsFile = None,
     gpus: Gpus = None,
@@ -135,9 +138,13 @@ def _print(out: Console, found: Explanation, catalogue: Catalogue) -> None:
         if entry.aliases:
             out.print(Text(f"  also: {', '.join(entry.aliases)}"))
         takes = f"takes {_type(entry)}" if entry.takes_value else "takes no value"
-        out.print(Text(f"  {takes}; default: {_shown(entry.default) if entry.default is not None else 'the engine decides'}"))
+        out.print(
+            Text(f"  {takes}; default: {_shown(entry.default) if entry.default is not None else 'the engine decides'}")
+        )
         if entry.deprecated:
-            out.print(Text(f"  deprecated{', use ' + ' and '.join(entry.instead) if entry.instead else ''}", style="yellow"))
+            out.print(
+                Text(f"  deprecated{', use ' + ' and '.join(entry.instead) if entry.instead else ''}", style="yellow")
+            )
     else:
         out.print(Text(f"  environment variable of type {entry.type}; default: {_shown(entry.default)}"))
     if entry is not None and entry.choices:
@@ -172,7 +179,9 @@ def _print_rule(out: Console, view: RuleView, *, planned: bool) -> None:
     from seatrial.planning.conditions import show
 
     rule = view.rule
-    answer = {True: "applies", False: "does not apply", None: "can't be told"}[view.truth] if planned else "applies when"
+    answer = (
+        {True: "applies", False: "does not apply", None: "can't be told"}[view.truth] if planned else "applies when"
+    )
     value = "" if rule.value is True or isinstance(rule.value, dict) else f" {rule.value}"
     out.print(Text.assemble((f"rule {rule.id}", "bold"), f": {rule.setting}{value} [{rule.setting_class}] {answer}"))
     if not view.in_version:

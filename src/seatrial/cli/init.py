@@ -14,9 +14,12 @@ def init(
     model: Annotated[
         str | None, typer.Argument(help="Repository (owner/name) or folder of the checkpoint.", show_default=False)
     ] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Where it is written; - for stdout.")] = Path("stack.yaml"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Where to write it; - is stdout.")] = Path(
+        "stack.yaml"
+    ),
     example: Annotated[
-        Literal["two-4090", "one-h100"] | None, typer.Option("--example", help="A model and a machine that go together.")
+        Literal["two-4090", "one-h100"] | None,
+        typer.Option("--example", help="A model and a machine that go together."),
     ] = None,
     name: Annotated[str, typer.Option("--name", help="The stack's name.")] = "review",
     served_name: Annotated[str | None, typer.Option("--served-name", help="The name that clients send.")] = None,
@@ -29,8 +32,8 @@ def init(
 ) -> None:
     """Write a commented stack file for this host and a model, and its JSON Schema beside it for your editor.
 
-    What a plan would take from the machine of the day (the number of GPUs, the model's context) is written down, so that
-    the stack stays what it is.
+    What a plan would take from the machine of the day (the number of GPUs, the model's context) is written down, so
+    that the stack stays what it is.
     """
     import json
 
@@ -49,7 +52,9 @@ def init(
             advice="E.g.: seatrial init QuantTrio/Qwen3.6-35B-A3B-AWQ, or seatrial init --example two-4090.",
         )
     chosen = model or (shown.model if shown else "")
-    known = find_facts(chosen, facts=facts, gpus=gpus or (shown.gpus if shown and not facts else None), store=store, offline=offline)
+    known = find_facts(
+        chosen, facts=facts, gpus=gpus or (shown.gpus if shown and not facts else None), store=store, offline=offline
+    )
     stack = initial_stack(
         shown.name if shown else name,
         chosen,

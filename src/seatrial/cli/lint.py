@@ -15,11 +15,15 @@ if TYPE_CHECKING:
 
 Compose = Annotated[
     Path | None,
-    typer.Argument(metavar="[COMPOSE]", help="A Compose file, or its folder. Without one: the one here.", show_default=False),
+    typer.Argument(
+        metavar="[COMPOSE]", help="A Compose file, or its folder. Without one: the one here.", show_default=False
+    ),
 ]
 Words = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[-- COMMAND …]", help="Or a command: -- python3 -m sglang.launch_server …", show_default=False),
+    typer.Argument(
+        metavar="[-- COMMAND …]", help="Or a command: -- python3 -m sglang.launch_server …", show_default=False
+    ),
 ]
 Service = Annotated[
     str | None, typer.Option("--service", metavar="NAME", help="The Compose service, where several run an engine.")

@@ -11,7 +11,12 @@ from rich.text import Text
 from seatrial.planning.setting import SettingClass, text_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from seatrial.engines.sglang.memory.advice import Trade
+    from seatrial.engines.sglang.memory.compare import Difference
     from seatrial.engines.sglang.memory.result import MemoryPlan
+    from seatrial.planning.difference import Change
     from seatrial.planning.plan import Plan
     from seatrial.planning.setting import Setting
 
@@ -115,12 +120,82 @@ def memory_rows(memory: MemoryPlan) -> list[tuple[str, str]]:
 def print_memory(out: Console, memory: MemoryPlan) -> None:
     """Print what the engine will make of the memory."""
     out.print()
-    out.print(Text("memory", style="bold"), Text("(what the engine will make of it; checked at every boot)", style="dim"))
+    out.print(
+        Text("memory", style="bold"), Text("(what the engine will make of it; checked at every boot)", style="dim")
+    )
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 2))
     table.add_column(no_wrap=True)
     table.add_column(overflow="fold")
     for name, value in memory_rows(memory):
         table.add_row(name, value)
     out.print(table)
+    if memory.gpus:
+        from seatrial.cli.memory_picture import MemoryPicture
+
+        out.print(MemoryPicture(memory))
     if memory.failure is not None:
         out.print(Text(f"  the engine would end with: {memory.failure.message}", style="bold red"))
+
+
+def print_advice(out: Console, trades: Sequence[Trade]) -> None:
+    """Print what reaches a goal, and what each way costs."""
+    out.print()
+    if not trades:
+        out.print(Text("nothing can be said about the goal: weights or GPUs are unknown"))
+        return
+    reached = any(trade.reaches for trade in trades)
+    out.print(
+        Text("goal", style="bold"),
+        Text("(each row is planned)" if reached else "(nothing reaches it; these come closest)"),
+    )
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="dim")
+    for name in ("", "change", "KV tokens", "at once", "longest input", "left GiB", "costs"):
+        table.add_column(name, justify="left" if name in ("", "change", "costs") else "right", overflow="fold")
+    for trade in trades:
+        mark = Text("yes", style="green") if trade.reaches else Text("no", style="dim")
+        left = "–" if trade.free_gib is None else f"{trade.free_gib:.1f}{' !' if trade.thin else ''}"
+        table.add_row(
+            mark,
+            Text(trade.flags or "as it is"),
+            _count(trade.kv_cache_tokens),
+            _count(trade.max_running_requests),
+            _count(trade.effective_input_tokens),
+            left,
+            Text(trade.failure or trade.costs),
+        )
+    out.print(table)
+
+
+def print_differences(out: Console, differences: Sequence[Difference]) -> None:
+    """Print planned beside actual."""
+    out.print()
+    out.print(Text("against the log", style="bold"))
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 2), header_style="dim")
+    for name in ("figure", "planned", "actual", "off by"):
+        table.add_column(name, justify="left" if name == "figure" else "right")
+    for item in differences:
+        off = "–" if item.share is None else f"{item.share:+.2%}"
+        table.add_row(
+            item.figure, _number(item.planned), _number(item.actual), Text(off, style="red" if item.finding else "")
+        )
+    out.print(table)
+
+
+def print_changes(out: Console, changes: Sequence[Change]) -> None:
+    """Print how the plan differs from what is there."""
+    out.print()
+    out.print(Text("against what is there", style="bold"))
+    if not changes:
+        out.print(Text("  no difference"))
+    for change in changes:
+        before = "not set" if change.there is None else text_of(change.there)
+        after = "not set" if change.planned is None else text_of(change.planned)
+        out.print(Text.assemble("  ", (change.name, "bold"), f": {before} → {after}"))
+
+
+def _count(value: int | None) -> str:
+    return "–" if value is None else f"{value:,}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,.2f}"

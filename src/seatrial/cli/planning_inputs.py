@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 StackFile = Annotated[Path, typer.Argument(metavar="[STACK]", help="The stack file.", show_default=True)]
 FactsFile = Annotated[
     Path | None,
-    typer.Option("--facts", metavar="FILE", help="Facts of another machine (and model), as `seatrial facts` wrote them."),
+    typer.Option(
+        "--facts", metavar="FILE", help="Facts of another machine (and model), as `seatrial facts` wrote them."
+    ),
 ]
 Gpus = Annotated[
     str | None,
@@ -56,7 +58,7 @@ def find_facts(
     Raises:
         InputError: a file or an option can't be read.
     """
-    from seatrial.errors import FetchError, InputError, SeatrialError
+    from seatrial.errors import InputError, SeatrialError
     from seatrial.facts.file import read_facts
 
     notes: list[str] = []
@@ -73,8 +75,6 @@ def find_facts(
 
         try:
             known_model = model_facts(model, store=store, revision=revision, offline=offline)
-        except (FetchError, InputError) as error:
-            notes.append(str(error))
         except SeatrialError as error:
             notes.append(str(error))
     return Known(host, known_model, tuple(notes))

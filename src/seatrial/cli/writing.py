@@ -1,4 +1,4 @@
-"""Writes small files whole: beside their place first, then renamed; secrets so that nobody else ever could read them."""
+"""Writes small files whole: beside their place first, then renamed; secrets so that nobody else can ever read them."""
 
 from __future__ import annotations
 

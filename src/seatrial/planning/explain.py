@@ -1,4 +1,4 @@
-"""Explains one flag or variable: what it does, its default, which rules know it, and why they apply here or not. Pure."""
+"""Explains one flag or variable: what it does, its default, which rules know it, whether they apply. Pure."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from seatrial.engines.sglang.catalogue import Catalogue, Flag, Variable
+from seatrial.engines.versions import in_range
 from seatrial.planning.conditions import Clause, Fact, Truth, in_words
 from seatrial.planning.plan import ENGINE, Plan
 from seatrial.planning.rules import Rule, load_rules
 from seatrial.planning.setting import Setting, Value
-from seatrial.engines.versions import in_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,8 +79,8 @@ def initial_stack(
 def largest_split(model: ModelFacts | None, gpus: int) -> int:
     """Count the GPUs that a model can be split over evenly, as many of them as are there.
 
-    Query heads, and the heads of recurrent layers, must divide by it; key and value heads are copied where there are too
-    few (SGLang 0.5.16, `model_config.py:get_num_kv_heads`).
+    Query heads, and the heads of recurrent layers, must divide by it; key and value heads are copied where too few
+    (SGLang 0.5.16, `model_config.py:get_num_kv_heads`).
     """
     if model is None:
         return gpus

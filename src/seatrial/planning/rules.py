@@ -13,9 +13,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from seatrial.engines.versions import in_range
 from seatrial.planning.conditions import Clause, Fact, Truth, clauses, holds, show
 from seatrial.planning.setting import EvidenceKind, SettingClass, Source, Value, same_value
-from seatrial.engines.versions import in_range
 from seatrial.planning.vocabulary import VOCABULARY
 from seatrial.yaml_text import read_yaml
 

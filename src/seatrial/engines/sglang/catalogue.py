@@ -1,7 +1,7 @@
 """The flags and environment variables of one SGLang version, as its own argument parser knows them.
 
-The data (`flags/*.json`) is written by `scripts/sglang_flags.py`, which asks an installed SGLang; what each one does is in
-`flags/help.yaml`, in our words. Loading makes no object before one is asked for.
+The data (`flags/*.json`) is written by `scripts/sglang_flags.py`, which asks an installed SGLang; what each one does is
+in `flags/help.yaml`, in our words. Loading makes no object before one is asked for.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from seatrial.errors import InputError
+from packaging.version import Version
+
 from seatrial.engines.versions import parse_version
+from seatrial.errors import InputError
 
 FOLDER = "flags"
 CLOSE = 0.6
@@ -132,14 +134,14 @@ VARIABLE_CHOICES: Mapping[str, tuple[str, ...]] = {
     "SGLANG_MAMBA_CONV_DTYPE": ("float32", "bfloat16", "float16"),
     "SGLANG_MAMBA_SSM_DTYPE": ("float32", "bfloat16", "float16"),
 }
-"""Values that the engine takes for a variable; any other one is silently its default (0.5.16, `configs/mamba_utils.py`)."""
+"""Values that the engine takes for a variable; any other is silently its default (0.5.16, `configs/mamba_utils.py`)."""
 
 
 def versions() -> tuple[str, ...]:
     """List the versions whose flags are known, the oldest first."""
     names = (entry.name for entry in resources.files(__package__).joinpath(FOLDER).iterdir())
     found = [name.removesuffix(".json") for name in names if name.endswith(".json") and name[0].isdigit()]
-    return tuple(sorted(found, key=lambda version: parse_version(version) or version))  # type: ignore[arg-type,return-value]
+    return tuple(sorted(found, key=lambda version: parse_version(version) or Version("0")))
 
 
 @cache

@@ -1,7 +1,7 @@
 """Understands a command line as SGLang's parser would, without ending at the first mistake. Pure.
 
-argparse's rules (0.5.16): `--flag value` and `--flag=value` are the same; an unambiguous beginning of a name stands for it;
-a flag given twice keeps its last value; a word that looks like a negative number is a value.
+argparse's rules (0.5.16): `--flag value` and `--flag=value` are the same; an unambiguous beginning of a name stands for
+it; a flag given twice keeps its last value; a word that looks like a negative number is a value.
 """
 
 from __future__ import annotations
@@ -131,7 +131,9 @@ def _option(words: Sequence[str], at: int, catalogue: Catalogue) -> tuple[GivenF
     if not flag.takes_value:
         off = spelled == flag.negation
         taken = (attached,) if equals else ()
-        return GivenFlag(flag.name, spelled, taken, not off, at, flag, well_typed=not equals, abbreviated=abbreviated), at + 1
+        return GivenFlag(
+            flag.name, spelled, taken, not off, at, flag, well_typed=not equals, abbreviated=abbreviated
+        ), at + 1
     taken = (attached,) if equals else following if flag.many else following[:1]
     value, well_typed = typed(flag, taken)
     step = at + 1 + (0 if equals else len(taken))
@@ -172,7 +174,9 @@ def _typed(kind: str, word: str) -> tuple[Any, bool]:
         found = SIZE.match(word.strip())
         if not found or ("." in found[1] and found[2] in ("", "Ki", "Mi", "Gi", "Ti")):
             return word, False
-        return round(float(found[1]) * SIZE_UNITS[found[2]]) if "." in found[1] else int(found[1]) * SIZE_UNITS[found[2]], True
+        return round(float(found[1]) * SIZE_UNITS[found[2]]) if "." in found[1] else int(found[1]) * SIZE_UNITS[
+            found[2]
+        ], True
     return word, True
 
 

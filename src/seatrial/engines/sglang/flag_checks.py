@@ -22,16 +22,24 @@ Where = Callable[[int], str | None]
 DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
 QUOTES = "\"'\u201c\u201d\u2018\u2019"
 UNEXPANDED = re.compile(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
+TYPES = {"bool": "true or false", "int": "a whole number", "float": "a number", "json": "JSON"}
 BOOLEAN_WORDS = frozenset({"true", "false", "1", "0", "yes", "no", "on", "off"})
 """What `get_bool_env_var` and EnvBool of 0.5.16 understand; `y`, `n`, `t`, `f` too, but nobody should have to know."""
 DECIMAL_SIZE = re.compile(r"\d+k\Z")
 
-FALLBACKS: Mapping[str, float] = {"--mamba-full-memory-ratio": 0.9, "--hicache-ratio": 2.0, "--swa-full-tokens-ratio": 0.8}
+FALLBACKS: Mapping[str, float] = {
+    "--mamba-full-memory-ratio": 0.9,
+    "--hicache-ratio": 2.0,
+    "--swa-full-tokens-ratio": 0.8,
+}
 """0.5.23 leaves these unset and falls back to the same numbers that 0.5.16 has as defaults."""
 
 
 def check_command(
-    command: CommandLine, variables: Mapping[str, str | None], catalogue: Catalogue, where: Where = lambda _position: None
+    command: CommandLine,
+    variables: Mapping[str, str | None],
+    catalogue: Catalogue,
+    where: Where = lambda _position: None,
 ) -> list[Finding]:
     """Check a command line and the environment variables beside it."""
     findings = [
@@ -71,7 +79,7 @@ def unknown(name: str, catalogue: Catalogue, where: str | None = None) -> Findin
             return Finding(
                 Level.ERROR,
                 "removed-flag" if older else "newer-flag",
-                f"SGLang {catalogue.version} does not know {name}: it {verb} ({version} has it), and the engine ends at once",
+                f"SGLang {catalogue.version} has no {name}: it {verb} ({version} has it); the engine ends at once",
                 f"Take it out.{what}",
                 name,
                 where,
@@ -109,7 +117,7 @@ def _given(given: GivenFlag, catalogue: Catalogue, where: str | None, command: C
         yield Finding(
             Level.WARNING,
             "abbreviated-flag",
-            f"{given.spelled} stands for {flag.name} as long as no other flag begins so; another version may have one",
+            f"{given.spelled} stands for {flag.name} only while no other flag begins so; a later version may have one",
             f"Write {flag.name}.",
             flag.name,
             where,
@@ -123,7 +131,7 @@ def _given(given: GivenFlag, catalogue: Catalogue, where: str | None, command: C
             Level.ERROR,
             "needless-value",
             f"{flag.name} takes no value, and {given.words[0]!r} is given: the engine ends at once",
-            f"Write {flag.name} alone{f', or {flag.negation}' if flag.negation else ''}; to switch it off, leave it out.",
+            f"Write {flag.name} alone{f', or {flag.negation}' if flag.negation else ''}; to switch it off, omit it.",
             flag.name,
             where,
         )
@@ -183,7 +191,9 @@ def _fits(flag: Flag, value: Any) -> bool:
     if isinstance(value, bool):
         return False
     if flag.type in ("int", "size"):
-        return isinstance(value, int) or (flag.type == "size" and bool(re.fullmatch(r"\d+(\.\d+)?[kMGT]i?|\d+[KMGT]i", str(value))))
+        return isinstance(value, int) or (
+            flag.type == "size" and bool(re.fullmatch(r"\d+(\.\d+)?[kMGT]i?|\d+[KMGT]i", str(value)))
+        )
     if flag.type == "float":
         return isinstance(value, int | float) and math.isfinite(value)
     if flag.type == "json":
@@ -230,7 +240,11 @@ def _bad_choice(flag: Flag, value: Any, where: str | None) -> Finding:
 def _age(flag: Flag, catalogue: Catalogue, where: str | None) -> Iterator[Finding]:
     if not flag.deprecated:
         return
-    gone = [version for version in versions()[versions().index(catalogue.version) + 1 :] if not load(version).flag(flag.name)]
+    gone = [
+        version
+        for version in versions()[versions().index(catalogue.version) + 1 :]
+        if not load(version).flag(flag.name)
+    ]
     later = f"; {gone[0]} no longer knows it" if gone else ""
     yield Finding(
         Level.WARNING,
@@ -247,13 +261,22 @@ def _quoting(flag: Flag, word: str, where: str | None) -> Iterator[Finding]:
     if len(word) > 1 and word[0] in QUOTES and word[-1] in QUOTES:
         problem, advice = f"its value holds the quotes themselves: {word}", f"Write {word[1:-1]} without quotes there."
     elif word.startswith("=") or word == "":
-        problem, advice = "its value begins with a stray '='" if word else "its value is empty", "Write --flag=value without spaces."
+        problem, advice = (
+            "its value begins with a stray '='" if word else "its value is empty",
+            "Write --flag=value without spaces.",
+        )
     elif word != word.strip():
         problem, advice = f"its value has white space around it: {word!r}", "Remove it."
     elif word.endswith("\\"):
-        problem, advice = "a backslash of a line continuation is part of its value", "In a list, every word stands alone."
+        problem, advice = (
+            "a backslash of a line continuation is part of its value",
+            "In a list, every word stands alone.",
+        )
     elif UNEXPANDED.fullmatch(word):
-        problem, advice = f"{word} is passed on as it is: no shell fills it in here", "Write the value, or let Compose fill in ${NAME}."
+        problem, advice = (
+            f"{word} is passed on as it is: no shell fills it in here",
+            "Write the value, or let Compose fill in ${NAME}.",
+        )
     elif word.lstrip().startswith("{") and not _is_json(word):
         problem, advice = f"{word} is no JSON: its quotes were lost", "Quote the whole text once: '{\"key\": 1}'."
     if problem:
@@ -301,7 +324,10 @@ def _stray(word: str, where: str | None, catalogue: Catalogue) -> Finding:
 
 
 def _typographic_dash(word: str, catalogue: Catalogue, where: str | None) -> Finding:
-    plain = "--" + word.lstrip("-" + DASHES).translate({ord(dash): "-" for dash in DASHES}).partition("=")[0].partition(" ")[0]
+    plain = (
+        "--"
+        + word.lstrip("-" + DASHES).translate({ord(dash): "-" for dash in DASHES}).partition("=")[0].partition(" ")[0]
+    )
     nearest = catalogue.nearest(plain) or plain
     return Finding(
         Level.ERROR,
@@ -358,13 +384,17 @@ def check_variable(name: str, value: str | None, catalogue: Catalogue) -> Iterat
         yield Finding(
             Level.ERROR,
             "wrong-type",
-            f"{name} takes {'true or false' if found.type == 'bool' else f'a value of type {found.type}'}, and {value!r} is set",
+            f"{name} takes {TYPES.get(found.type, found.type)}, and {value!r} is set",
             "Correct it.",
             name,
         )
     elif found.default is not None and str(found.default).lower() == value.lower():
         yield Finding(
-            Level.NOTE, "no-op", f"{name}={value} changes nothing: that is the default", "Keep it if you want it stated.", name
+            Level.NOTE,
+            "no-op",
+            f"{name}={value} changes nothing: that is the default",
+            "Keep it if you want it stated.",
+            name,
         )
 
 
@@ -403,7 +433,7 @@ def _is(values: Mapping[str, Value], name: str, wanted: Any) -> bool:
     if isinstance(wanted, Mapping):
         if "above" in wanted:
             return isinstance(value, int | float) and value > wanted["above"]
-        return value != wanted["is_not"]
+        return bool(value != wanted["is_not"])
     return _same(wanted, value)
 
 
