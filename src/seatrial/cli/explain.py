@@ -60,6 +60,9 @@ def explain(
     found = None
     for spelling in (wanted, f"--{wanted.lstrip('-').replace('_', '-')}", wanted.lstrip("-").upper().replace("-", "_")):
         found = found or explained(spelling, catalogue=catalogue, plan=plan)
+        fitting = catalogue.starting_with(spelling) if spelling.startswith("--") else ()
+        if found is None and len(fitting) == 1:
+            found = explained(fitting[0], catalogue=catalogue, plan=plan)
     if found is None:
         nearest = catalogue.nearest(wanted if wanted.startswith("-") or wanted.isupper() else f"--{wanted}")
         advice = f"Did you mean {nearest}?" if nearest else "`seatrial explain --help` says how to ask."

@@ -91,8 +91,10 @@ def _reason(setting: Setting, *, whole: bool) -> Text:
 
 def first_sentence(text: str) -> str:
     """Cut a text after its first sentence; a dot inside a word or number ends none."""
+    depth = 0
     for index, sign in enumerate(text):
-        if sign in ".:;" and text[index + 1 : index + 2] == " " and index > 20:
+        depth += (sign == "(") - (sign == ")")
+        if sign in ".:;" and text[index + 1 : index + 2] == " " and index > 20 and not depth:
             return text[: index + (sign == ".")]
     return text
 

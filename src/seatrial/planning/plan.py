@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from seatrial.engines.sglang.catalogue import Catalogue
 from seatrial.engines.sglang.flag_checks import check_values
@@ -85,7 +85,10 @@ def make_plan(stack: Stack, *, model: ModelFacts | None, host: HostFacts | None,
     omitted = frozenset(canonical(override.name, catalogue) for override in stack.settings if override.omit)
     decision = decide_launch(request, given, model=model, host=host, version=version, omitted=omitted)
     overrides = {canonical(override.name, catalogue): override for override in stack.settings if not override.omit}
-    settings = tuple(_setting(name, value, decision, overrides.get(name)) for name, value in decision.values.items())
+    settings = tuple(
+        replace(_setting(name, value, decision, overrides.get(name)), off_word=_off_word(name, catalogue))
+        for name, value in decision.values.items()
+    )
     memory, memory_findings = memory_of(decision.values, model=model, host=host, version=version)
     findings = [
         *policies.about_stack(stack, version_known=stack.engine.resolved_version is not None),
@@ -164,6 +167,11 @@ def value_of(override: Override) -> Value:
     if isinstance(value, list):
         return tuple(item if isinstance(item, str | int | float) else json.dumps(item) for item in value)
     return value
+
+
+def _off_word(name: str, catalogue: Catalogue) -> str:
+    flag = catalogue.flag(name)
+    return (flag.negation or "") if flag else ""
 
 
 def _place(setting: Setting) -> tuple[int, int]:

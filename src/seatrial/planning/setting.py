@@ -59,6 +59,7 @@ class Setting:
         evidence: where that is known from.
         rules: ids of the rules that ask for it; empty where only the stack file does.
         overrides: the value that the rules would have given, where the stack file decided otherwise.
+        off_word: the flag's own spelling for False, if it has one (`--no-…`); other flags are off by being left out.
     """
 
     name: str
@@ -69,6 +70,7 @@ class Setting:
     evidence: tuple[Source, ...] = ()
     rules: tuple[str, ...] = ()
     overrides: Value | None = None
+    off_word: str = ""
 
     @property
     def is_flag(self) -> bool:
@@ -77,8 +79,10 @@ class Setting:
 
     def arguments(self) -> tuple[str, ...]:
         """Its words on a command line; none for a variable, and for a flag that is switched off."""
-        if not self.is_flag or self.value is False:
+        if not self.is_flag:
             return ()
+        if self.value is False:
+            return (self.off_word,) if self.off_word else ()
         if self.value is True:
             return (self.name,)
         if isinstance(self.value, tuple):

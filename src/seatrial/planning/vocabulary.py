@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from seatrial.engines.sglang.quantization import Kernel, kernel_for
+from seatrial.facts.families import family_template
 from seatrial.facts.host import HostFacts
 from seatrial.facts.model import LayerKind, ModelFacts
 from seatrial.planning.conditions import Fact
@@ -165,7 +166,7 @@ def _request_facts(request: Request, model: ModelFacts | None, host: HostFacts |
 def _model_facts(model: ModelFacts | None) -> dict[str, Fact]:
     if model is None:
         return dict.fromkeys(name for name in VOCABULARY if name.startswith("model."))
-    template = model.chat_template
+    template = model.chat_template or family_template(model.model_type)
     recurrent = [MIXERS[layer] for layer in model.layers if layer in MIXERS]
     return {
         "model.type": model.model_type,
