@@ -5,6 +5,7 @@ The first lines hold a digest of all that follows them, so that an edit by hand 
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
 import textwrap
@@ -18,7 +19,9 @@ from seatrial.planning.setting import Setting, text_of
 from seatrial.stack.writing import block, scalar
 
 WIDTH = 110
-HEAD = "# Written by seatrial from the stack file. Edit that one: a change here is noticed, and never overwritten unseen."
+HEAD = (
+    "# Written by seatrial from the stack file. Edit that one: a change here is noticed, and never overwritten unseen."
+)
 DIGEST = re.compile(r"^# seatrial-digest: sha256:([0-9a-f]{64})$", re.MULTILINE)
 
 STACK_LABEL = "seatrial.stack"
@@ -70,7 +73,10 @@ def is_as_written(text: str) -> bool:
 
 def plan_digest(plan: Plan) -> str:
     """Name what a plan starts: engine, settings and container, in twelve hexadecimal digits."""
-    parts = [plan.stack.engine.image, *(f"{s.name}={text_of(s.value)}" for s in sorted(plan.settings, key=lambda s: s.name))]
+    parts = [
+        plan.stack.engine.image,
+        *(f"{s.name}={text_of(s.value)}" for s in sorted(plan.settings, key=lambda s: s.name)),
+    ]
     parts += [repr(sorted(plan.stack.container.environment.items())), repr(plan.stack.container.extra)]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
@@ -259,8 +265,6 @@ def without_comments(lines: Iterable[str]) -> list[str]:
 
 def difference(written: str, found: str, *, name: str) -> str:
     """Show how a file differs from what would be written."""
-    import difflib
-
     return "".join(
         difflib.unified_diff(
             written.splitlines(keepends=True),
