@@ -46,7 +46,7 @@ class Linter:
         self.catalogue: Catalogue = load("0.5.16")
         self.host: HostFacts | None = host_from_spec("2x RTX 4090")
 
-    def __call__(self, text: str, model: ModelFacts | None, *, host: HostFacts | None | str = "") -> Linted:
+    def __call__(self, text: str, model: ModelFacts | None, *, host: HostFacts | str | None = "") -> Linted:
         where = self.host if host == "" else host
         assert not isinstance(where, str)
         launch = read_compose(text, where="compose.yaml")

@@ -7,6 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
+
 from kit import CommandLine
 from linting import DATA
 
@@ -109,7 +110,17 @@ def test_lint_finds_errors_and_exits_with_1(seatrial: CommandLine) -> None:
 
 
 def test_lint_reads_a_command_line(seatrial: CommandLine) -> None:
-    command = ["python", "-m", "sglang.launch_server", "--model-path", "Qwen/Qwen3.6-27B", "--tp", "2", "--dtype", "fp16"]
+    command = [
+        "python",
+        "-m",
+        "sglang.launch_server",
+        "--model-path",
+        "Qwen/Qwen3.6-27B",
+        "--tp",
+        "2",
+        "--dtype",
+        "fp16",
+    ]
     document = json.loads(seatrial("lint", *GPUS, "--json", "--", *command, expect=1).stdout)
     assert {("abbreviated-flag", "--tp-size"), ("bad-choice", "--dtype")} <= {
         (finding["id"], finding["setting"]) for finding in document["findings"]
@@ -117,7 +128,9 @@ def test_lint_reads_a_command_line(seatrial: CommandLine) -> None:
 
 
 def test_adopt_writes_a_stack_and_keeps_secrets_to_their_owner(seatrial: CommandLine) -> None:
-    text = COMPOSE.read_text(encoding="utf-8").replace("- --tp-size", "- --api-key\n      - sk-hidden-123\n      - --tp-size")
+    text = COMPOSE.read_text(encoding="utf-8").replace(
+        "- --tp-size", "- --api-key\n      - sk-hidden-123\n      - --tp-size"
+    )
     (seatrial.folder / "compose.yaml").write_text(text, encoding="utf-8")
     done = seatrial("adopt", "compose.yaml", *GPUS, expect=0)
     written = (seatrial.folder / "stack.yaml").read_text(encoding="utf-8")
@@ -130,7 +143,9 @@ def test_adopt_writes_a_stack_and_keeps_secrets_to_their_owner(seatrial: Command
     seatrial("plan", "stack.yaml", *GPUS, expect=0)
 
 
-@pytest.mark.parametrize("flag", ["--dtype", "dtype", "SGLANG_MAMBA_CONV_DTYPE", "--tp", "--tensor-parallel-size", "HF_HOME"])
+@pytest.mark.parametrize(
+    "flag", ["--dtype", "dtype", "SGLANG_MAMBA_CONV_DTYPE", "--tp", "--tensor-parallel-size", "HF_HOME"]
+)
 def test_explain_knows_a_flag_by_all_its_names(seatrial: CommandLine, flag: str) -> None:
     document = json.loads(seatrial("explain", flag, "--json", expect=0).stdout)
     assert document["rules"]
@@ -162,7 +177,16 @@ def test_upgrade_shows_flags_and_rules_that_change(seatrial: CommandLine, stack:
     assert "removed-flag" in {finding["id"] for finding in document["new_findings"]}
 
 
-BAD = ["", "\x00", "[", "name: 3", "- a", "name: x\nmodel: {repo: a/b}\nsettings: [{flag: --x}]", "a: &a [*a]", "{" * 500]
+BAD = [
+    "",
+    "\x00",
+    "[",
+    "name: 3",
+    "- a",
+    "name: x\nmodel: {repo: a/b}\nsettings: [{flag: --x}]",
+    "a: &a [*a]",
+    "{" * 500,
+]
 
 
 @pytest.mark.parametrize("text", BAD)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from linting import DATA, Linter, model_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from linting import DATA, Linter, model_of
 from seatrial.engines.sglang.catalogue import load
 from seatrial.engines.sglang.command_line import understand
 from seatrial.facts.example_hosts import host_from_spec

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from linting import DATA, Linter, model_of
 
+from linting import DATA, Linter, model_of
 from seatrial.findings import Level
 
 FILES = {"35b": "compose-35b.yaml", "27b": "compose-27b.yaml"}
@@ -95,7 +95,9 @@ def test_with_bfloat16_all_through_nothing_is_wrong_but_the_speed(linter: Linter
 
 def test_a_state_in_another_dtype_than_the_computation_is_an_error(linter: Linter) -> None:
     text = text_of("35b").replace("- float16", "- bfloat16")
-    found = {(one.level, one.setting) for one in linter(text, model_of("35b")).lint.findings if one.id == "against-rule"}
+    found = {
+        (one.level, one.setting) for one in linter(text, model_of("35b")).lint.findings if one.id == "against-rule"
+    }
     assert (Level.ERROR, "SGLANG_MAMBA_CONV_DTYPE") in found or (Level.ERROR, "--dtype") in found
 
 
@@ -124,7 +126,7 @@ def test_a_state_in_another_dtype_than_the_computation_is_an_error(linter: Linte
         (("- --tp-size", "- --mamba-scheduler-strategy\n      - auto\n      - --tp-size"), "deprecated-flag"),
         (('- --tp-size\n      - "2"', "- --tp-size 2"), "quoting"),
         (('      - "262144"', "      - 256k"), "decimal-size"),
-        (("- --tp-size", "- –-tp-size"), "quoting"),  # noqa: RUF001 - the typographic dash is the point
+        (("- --tp-size", "- –-tp-size"), "quoting"),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )

@@ -17,4 +17,6 @@ SPEC.loader.exec_module(golden)
 @pytest.mark.parametrize("name", golden.CASES)
 def test_a_plan_is_as_it_was_read(name: str) -> None:
     written = (golden.FOLDER / f"{name}.txt").read_text(encoding="utf-8")
-    assert golden.golden(*golden.CASES[name]) == written, "python tests/planning/golden.py writes it anew; read the difference"
+    assert golden.golden(*golden.CASES[name]) == written, (
+        "python tests/planning/golden.py writes it anew; read the difference"
+    )

@@ -13,12 +13,18 @@ from seatrial.cli.explain import ACCEPTING, explain
 from seatrial.cli.facts import facts
 from seatrial.cli.init import init
 from seatrial.cli.judge import judge
+from seatrial.cli.ledger import ledger
 from seatrial.cli.lint import lint
+from seatrial.cli.logs import logs
 from seatrial.cli.plan import plan
 from seatrial.cli.prove import prove
 from seatrial.cli.scan import scan
 from seatrial.cli.schema import schema
+from seatrial.cli.status import status
+from seatrial.cli.stop import restart, stop
+from seatrial.cli.switch import switch
 from seatrial.cli.try_command import try_
+from seatrial.cli.up import up
 from seatrial.cli.upgrade import upgrade
 
 app = typer.Typer(
@@ -58,6 +64,13 @@ app.command("adopt")(adopt)
 app.command("explain", context_settings=ACCEPTING)(explain)
 app.command("upgrade")(upgrade)
 app.command("schema")(schema)
+app.command("up")(up)
+app.command("stop")(stop)
+app.command("restart")(restart)
+app.command("status")(status)
+app.command("logs")(logs)
+app.command("switch")(switch)
+app.add_typer(ledger, name="ledger")
 app.command("prove")(prove)
 app.command("bench")(bench)
 app.command("endpoint")(endpoint)

@@ -90,8 +90,8 @@ class Ledger:
             with self._writing() as database:
                 for entry in entries:
                     cursor = database.execute(
-                        "INSERT INTO entries (kind, at, digest, model, combination, verdict, stack, plan, run, figures, "
-                        "note, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        "INSERT INTO entries (kind, at, digest, model, combination, verdict, stack, plan, run, "
+                        "figures, note, origin) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
                         _row(entry),
                     )
                     written.append(replace(entry, id=cursor.lastrowid))

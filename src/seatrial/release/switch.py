@@ -114,10 +114,11 @@ def switch(stage: Stage, candidate: Snapshot, name: str, *, forced: str = "") ->
     write_journal(folder, journal)
     judgement = None
     try:
-        stage.say(f"stopping what serves, starting {name}")
         journal = _go(folder, journal, Step.REPLACING)
-        stage.stop()
-        candidate.put(folder)
+        if Snapshot.take(folder, stage.file_names).files != candidate.files:
+            stage.say(f"stopping what serves, starting {name}")
+            stage.stop()
+            candidate.put(folder)
         journal = _go(folder, journal, Step.STARTING)
         stage.start()
         journal = _go(folder, journal, Step.PROVING)

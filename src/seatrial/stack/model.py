@@ -135,6 +135,7 @@ class Stack(Part):
     serve: Serve = Field(default_factory=Serve)
     store: Text = Field(default="../hf-cache", description="Folder of models: HF_HOME of the container.")
     jit_cache: Text = Field(default="../jit-cache", description="Folder of compiled kernels, kept over restarts.")
+    ledger: Text = Field(default="../ledger", description="Folder of verdicts and of the runs behind them.")
     policy: Policy = Field(default_factory=Policy)
     debug: bool = Field(
         default=False, description="Switch on the three flags that log every request. They log prompts."

@@ -38,16 +38,17 @@ _STATUSES = {
 
 
 class FakeServer:
-    """Serves a script on 127.0.0.1. Use as an async context manager.
+    """Serves a script, on 127.0.0.1 unless told otherwise. Use as an async context manager.
 
     Attributes:
         script: what it does; may be replaced between requests.
         requests: every request that it got, in order.
     """
 
-    def __init__(self, script: Script | None = None, *, port: int = 0) -> None:
+    def __init__(self, script: Script | None = None, *, host: str = "127.0.0.1", port: int = 0) -> None:
         self.script = script or Script()
         self.requests: list[Seen] = []
+        self._host = host
         self._wanted_port = port
         self._port = 0
         self._runner: web.AppRunner | None = None
@@ -79,7 +80,7 @@ class FakeServer:
             application, access_log=None, handler_cancellation=True, shutdown_timeout=0.2, keepalive_timeout=75
         )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", self._wanted_port, backlog=1024)
+        site = web.TCPSite(self._runner, self._host, self._wanted_port, backlog=1024)
         await site.start()
         self._port = int(self._runner.addresses[0][1])
         return self

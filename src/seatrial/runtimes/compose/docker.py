@@ -1,4 +1,4 @@
-"""Talks to real Docker: `docker compose` for one project, and what its containers say. The edge; nothing is decided here."""
+"""Talks to real Docker: `docker compose` for one project, and what its containers say. Decides nothing."""
 
 from __future__ import annotations
 
@@ -21,13 +21,27 @@ PULL_SECONDS = 4 * 3600.0
 HINTS = (
     (
         'could not select device driver "nvidia"',
-        "Docker has no NVIDIA runtime here: install nvidia-container-toolkit, run `nvidia-ctk runtime configure "
-        "--runtime=docker`, and restart Docker.",
+        (
+            "Docker has no NVIDIA runtime here: install nvidia-container-toolkit, run `nvidia-ctk runtime configure "
+            "--runtime=docker`, and restart Docker."
+        ),
     ),
-    ("port is already allocated", "Another container publishes that port: `docker ps` names it; stop it, or set serve.port."),
-    ("address already in use", "Another program listens on that port: `ss -ltnp` names it; stop it, or set serve.port."),
-    ("Cannot connect to the Docker daemon", "Start it (`systemctl start docker`), or use an account in the docker group."),
-    ("permission denied while trying to connect", "This account may not talk to Docker: it must be in the docker group."),
+    (
+        "port is already allocated",
+        "Another container publishes that port: `docker ps` names it; stop it, or set serve.port.",
+    ),
+    (
+        "address already in use",
+        "Another program listens on that port: `ss -ltnp` names it; stop it, or set serve.port.",
+    ),
+    (
+        "Cannot connect to the Docker daemon",
+        "Start it (`systemctl start docker`), or use an account in the docker group.",
+    ),
+    (
+        "permission denied while trying to connect",
+        "This account may not talk to Docker: it must be in the docker group.",
+    ),
     ("manifest unknown", "The image has no such tag: look at engine.image."),
     ("pull access denied", "The image does not exist, or needs `docker login`."),
     ("No such image", "The image is not here and could not be pulled: look at engine.image and the network."),
@@ -124,7 +138,7 @@ class Compose:
         """Follow a container's log; the caller ends the process."""
         more = ["--since", since] if since else []
         return subprocess.Popen(
-            ["docker", "logs", "--follow", *more, container],
+            ["docker", "logs", "--follow", *more, container],  # noqa: S607 - whichever docker the account uses
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -134,7 +148,7 @@ class Compose:
         """Read a container's log as it is now, line by line."""
         more = (["--tail", str(tail)] if tail is not None else []) + (["--since", since] if since else [])
         with subprocess.Popen(
-            ["docker", "logs", *more, container],
+            ["docker", "logs", *more, container],  # noqa: S607 - whichever docker the account uses
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -155,7 +169,9 @@ class Compose:
                 stdin=subprocess.DEVNULL,
             )
         except FileNotFoundError:
-            raise StartError("Docker is not installed", where="docker", advice="Install Docker Engine with Compose v2.") from None
+            raise StartError(
+                "Docker is not installed", where="docker", advice="Install Docker Engine with Compose v2."
+            ) from None
         except subprocess.TimeoutExpired:
             words = " ".join(word for word in command if not word.startswith("/"))
             raise StartError(f"Docker did not answer within {seconds:g} s", where=words) from None
@@ -170,7 +186,9 @@ def docker_error(text: str) -> StartError:
     said = next((line for line in reversed(lines) if "rror" in line or "denied" in line or "Cannot" in line), "")
     said = said or (lines[-1] if lines else "no message")
     advice = next((hint for words, hint in HINTS if words.lower() in text.lower()), None)
-    return StartError(f"Docker says: {said.removeprefix('Error response from daemon: ')[:400]}", where="docker compose", advice=advice)
+    return StartError(
+        f"Docker says: {said.removeprefix('Error response from daemon: ')[:400]}", where="docker compose", advice=advice
+    )
 
 
 def _container(item: dict[str, Any]) -> Container:

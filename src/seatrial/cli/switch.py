@@ -1,0 +1,180 @@
+"""`seatrial switch`: candidate up, proven, promoted; or the last proven stack is put back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from seatrial.cli.deploying import DEFAULT_STACK, Facts, StackOption, deployment, take_up
+from seatrial.cli.options import Json, Sampling
+from seatrial.cli.planning_inputs import FactsFile, Gpus, Store
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from seatrial.planning.plan import Plan
+    from seatrial.release.deployment import Deployment
+    from seatrial.release.switch import Outcome
+
+
+def switch(
+    model: Annotated[
+        str | None, typer.Argument(help="The new checkpoint: owner/name, or owner/name@revision.", show_default=False)
+    ] = None,
+    to: Annotated[
+        Path | None,
+        typer.Option("--to", metavar="FILE", help="Or a whole stack file that takes the place of this one."),
+    ] = None,
+    image: Annotated[str | None, typer.Option("--image", help="Or another engine: an image with its tag.")] = None,
+    stack: StackOption = DEFAULT_STACK,
+    facts: FactsFile = None,
+    gpus: Gpus = None,
+    store: Store = None,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="Try a checkpoint that is reported broken; needs --why.")
+    ] = False,
+    why: Annotated[str, typer.Option("--why", help="The reason for --anyway; it goes into the ledger.")] = "",
+    max_tokens: Annotated[
+        int, typer.Option("--max-tokens", min=16, help="Most tokens of one answer of the proof.")
+    ] = 2048,
+    sampling: Sampling = None,
+    bench: Annotated[bool, typer.Option("--bench/--no-bench", help="Measure it too, once it is proven.")] = True,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite a Compose file that was edited by hand.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Switch to another model, engine or stack; prove it; promote it, or put the last proven stack back.
+
+    Without anything to switch to, the stack as it is gets started, proven and promoted. The switch may be killed at any
+    moment: the next command finishes or undoes it. Exit code 0: promoted; 1: refuted and rolled back; 3: unproven and
+    rolled back.
+    """
+    from seatrial.cli.options import parse_sampling
+    from seatrial.cli.output import TerminalDisplay, console, print_json
+    from seatrial.errors import InputError
+    from seatrial.release.switch import switch as play
+
+    if sum(item is not None for item in (model, to)) > 1:
+        raise InputError("a model and a stack file are given", where="switch", advice="Give one of the two.")
+    with TerminalDisplay() as display:
+        found = deployment(stack, display, Facts(facts, gpus, store))
+        found.max_tokens, found.sampling, found.with_bench = max_tokens, parse_sampling(sampling), bench
+        take_up(found)
+        text = candidate_text(stack, model=model, to=to, image=image)
+        plan = _planned(stack, text, found)
+        _check(plan, anyway=anyway, why=why)
+        files = found.project.files(plan, text)
+        if not force:
+            found.project.refuse_edited(files)
+        found.candidate = plan
+        if image is not None and not as_json:
+            _say_upgrade(found, plan)
+        outcome = play(
+            found, files, f"{plan.stack.model.repo} on {plan.stack.engine.image}", forced=why if anyway else ""
+        )
+    if as_json:
+        print_json(
+            {
+                "promoted": outcome.promoted,
+                "verdict": outcome.judgement.verdict if outcome.judgement else None,
+                "why": outcome.why,
+                "restored": outcome.restored,
+                "run": outcome.judgement.run if outcome.judgement else None,
+                "boot": found.boot,
+                "start_seconds": found.started.seconds if found.started else None,
+            }
+        )
+    else:
+        _print(console(), outcome)
+    raise typer.Exit(_exit_code(outcome))
+
+
+def candidate_text(stack: Path, *, model: str | None, to: Path | None, image: str | None) -> str:
+    """Make the candidate's stack file: the present one with what changes."""
+    from seatrial.stack.editing import set_value
+    from seatrial.stack.reading import parse_stack, read_text
+
+    text = read_text(to or stack, "stack file")
+    where = str(to or stack)
+    parse_stack(text, where=where)
+    if model is not None:
+        repo, _, revision = model.partition("@")
+        text = set_value(text, ("model", "repo"), repo, where=where)
+        text = set_value(text, ("model", "revision"), revision or "main", where=where)
+    if image is not None:
+        text = set_value(text, ("engine", "image"), image, where=where)
+        text = set_value(text, ("engine", "version"), None, where=where)
+    return text
+
+
+def _planned(stack: Path, text: str, found: Deployment) -> Plan:
+    """Plan the candidate from a file beside the stack's own, which is left alone."""
+    candidate = stack.with_name(f".{stack.stem}.candidate.yaml")
+    try:
+        candidate.write_text(text, encoding="utf-8")
+        return found.plan_of(candidate)
+    finally:
+        candidate.unlink(missing_ok=True)
+
+
+def _check(plan: Plan, *, anyway: bool, why: str) -> None:
+    """Refuse what the plan says can't go well, and what is reported broken without a reason to try it.
+
+    Raises:
+        InputError: with the first error, or with the report.
+    """
+    from seatrial.errors import InputError
+    from seatrial.findings import Level
+
+    for finding in plan.findings:
+        if finding.level is Level.ERROR:
+            raise InputError(finding.message, where=finding.setting or "plan", advice=finding.advice)
+    reported = next((finding for finding in plan.findings if finding.id == "reported-broken"), None)
+    if reported is not None and not (anyway and len(why.strip()) >= 3):
+        raise InputError(
+            reported.message,
+            where="switch",
+            advice="To try it all the same: --anyway --why 'the reason'; it is recorded.",
+        )
+
+
+def _say_upgrade(found: Deployment, plan: Plan) -> None:
+    """Say which flags in use differ between the two engines, before anything is stopped."""
+    from seatrial.engines.sglang.catalogue import load
+    from seatrial.planning.upgrade import compare_plans
+
+    old = found.plan()
+    changes = compare_plans(old, plan, load(old.version), load(plan.version))
+    for change in changes.flags:
+        if change.used:
+            found.say(f"{change.name}: {change.change}, {change.before} → {change.after}")
+    for setting in changes.settings:
+        found.say(f"{setting.name}: {setting.before} → {setting.after}")
+
+
+def _print(out: Console, outcome: Outcome) -> None:
+    from seatrial.cli.output import verdict_text
+
+    if outcome.judgement is not None:
+        out.print(verdict_text(outcome.judgement.verdict.value), outcome.judgement.summary)
+        if outcome.judgement.run:
+            out.print(f"Report: {outcome.judgement.run}/report.html", soft_wrap=True)
+    if outcome.promoted:
+        out.print("promoted: this is the stack to return to now")
+        return
+    out.print(f"not promoted: {outcome.why}")
+    if outcome.restored is True:
+        out.print("the last proven stack serves again")
+    elif outcome.restored is False:
+        out.print("and the last proven stack does not come up either: seatrial logs", style="bold red")
+
+
+def _exit_code(outcome: Outcome) -> int:
+    from seatrial.errors import ExitCode
+    from seatrial.verdicts import Verdict
+
+    if outcome.promoted:
+        return int(ExitCode.PROVEN)
+    refuted = outcome.judgement is not None and outcome.judgement.verdict is Verdict.REFUTED
+    return int(ExitCode.REFUTED if refuted else ExitCode.UNPROVEN)

@@ -1,0 +1,324 @@
+"""The stage on real Docker: writes a stack's files, starts and follows the container, proves it, writes the ledger."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from seatrial.bench.load import BenchResult, LoadPlan
+from seatrial.bench.workload import Workload
+from seatrial.endpoint.address import Endpoint, Secret
+from seatrial.endpoint.client import Limits
+from seatrial.endpoint.preflight import find_endpoint
+from seatrial.engines.sglang.boot_log import read_boot_log
+from seatrial.engines.sglang.memory.compare import compare
+from seatrial.errors import InputError, SeatrialError, StartError
+from seatrial.ledger.database import Ledger
+from seatrial.ledger.entry import Combination, Entry, Kind
+from seatrial.planning.document import plan_document
+from seatrial.planning.plan import Plan
+from seatrial.planning.setting import text_of
+from seatrial.progress import Display
+from seatrial.proof import Proof
+from seatrial.release.switch import Judgement
+from seatrial.runs.folder import RunFolder
+from seatrial.runs.redaction import Redactor
+from seatrial.runtimes.compose.docker import Compose, Container
+from seatrial.runtimes.compose.following import Started, follow_start
+from seatrial.runtimes.compose.project import Project, refuse_taken_port, runs_as_planned
+from seatrial.runtimes.compose.rendering import plan_digest
+from seatrial.trials.interface import OverLongPolicy, Settings
+from seatrial.trials.suites import SuiteName, suite
+from seatrial.verdicts import SuiteResult, Verdict
+
+ANSWER_SECONDS = 60.0
+"""Between the engine's word that it is ready and the first answer of its port: the proxy and the first request's kernels."""
+
+BENCH_LEVELS = (1, 8)
+"""One request alone, and the eight at once of the deployment notes' headline."""
+
+
+@dataclass(slots=True)
+class Deployment:
+    """One stack's life on Docker.
+
+    Attributes:
+        project: its folder.
+        plan_of: reads the stack file there and plans it.
+        display: shown progress.
+        tell: told sentences.
+        limits: of requests.
+        max_tokens: most tokens of one answer of a proof.
+        sampling: sent with each request of a proof; empty for the server's own.
+        started: the newest start; None where it served already.
+        boot: figures of that start, planned beside actual.
+        bench: figures of the newest benchmark.
+        candidate: what a switch is about; the ledger's entries are about it, also when the old stack runs again.
+    """
+
+    project: Project
+    plan_of: Callable[[Path], Plan]
+    display: Display
+    tell: Callable[[str], None]
+    limits: Limits = field(default_factory=lambda: Limits(request=300, silence=120))
+    max_tokens: int = 2048
+    sampling: dict[str, Any] = field(default_factory=dict)
+    with_bench: bool = True
+    started: Started | None = None
+    boot: dict[str, Any] = field(default_factory=dict)
+    bench: BenchResult | None = None
+    run: str = ""
+    candidate: Plan | None = None
+    _plan: Plan | None = None
+
+    @property
+    def folder(self) -> Path:
+        """The stack's folder."""
+        return self.project.folder
+
+    @property
+    def file_names(self) -> tuple[str, ...]:
+        """The files that make the stack."""
+        return self.project.file_names
+
+    def plan(self) -> Plan:
+        """Plan what the stack file says now."""
+        return self.plan_of(self.project.stack_file)
+
+    def compose(self, plan: Plan | None = None) -> Compose:
+        """Find the Compose project."""
+        name = plan.stack.name if plan else self._project_name()
+        return Compose(self.folder, name)
+
+    def _project_name(self) -> str:
+        path = self.folder / "compose.yaml"
+        if path.is_file():
+            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+                if line.startswith("name: "):
+                    return line.removeprefix("name: ").strip().strip('"')
+        return self.plan().stack.name
+
+    def is_running(self) -> bool:
+        """Whether a container of the stack runs or starts."""
+        if not (self.folder / "compose.yaml").is_file():
+            return False
+        return any(found.state in ("running", "restarting") for found in self.compose().containers())
+
+    def start(self) -> None:
+        """Start what the files say, and wait until it answers. Does nothing where that very plan serves already.
+
+        Raises:
+            StartError: it did not come up; it is stopped again, so that Docker does not restart it for ever.
+        """
+        plan = self._plan = self.plan()
+        key = self.project.write_secrets(plan.stack)
+        self.project.make_folders(plan.stack)
+        compose = self.compose(plan)
+        self.started = None
+        if runs_as_planned(plan, compose.containers()) is not None:
+            self._answer(plan, key)
+            return
+        refuse_taken_port(plan.stack, compose.containers())
+        self.display.phase("Starting: image and container")
+        compose.up()
+        container = self._ours(plan, compose)
+        try:
+            self.started = follow_start(compose, container, self.display, context=plan_document(plan))
+            self._ours(plan, compose)
+            self._answer(plan, key)
+        except StartError:
+            compose.stop()
+            raise
+        self.boot = self._compare(plan, self.started)
+
+    def _ours(self, plan: Plan, compose: Compose) -> Container:
+        """Make sure that the container that runs is the one that was started, and publishes the stack's port."""
+        container = runs_as_planned(plan, compose.containers())
+        if container is None:
+            found = compose.containers()
+            if found:
+                one = found[0]
+                raise StartError(
+                    f"the container {one.name} is {one.state} (status {one.exit_code})",
+                    where="docker compose",
+                    advice="`seatrial logs` shows what it said.",
+                )
+            raise StartError("no container was started", where="docker compose")
+        wanted = f":{plan.stack.serve.port}"
+        published = [place for places in container.ports.values() for place in places]
+        if published and not any(place.endswith(wanted) for place in published):
+            raise StartError(
+                f"the container publishes {', '.join(published)}, not {plan.stack.serve.port}", where="docker compose"
+            )
+        return container
+
+    def _answer(self, plan: Plan, key: Secret | None) -> Endpoint:
+        """Wait until the published port answers with the stack's model.
+
+        Raises:
+            StartError: it does not.
+        """
+        until = time.monotonic() + ANSWER_SECONDS
+        while True:
+            try:
+                return asyncio.run(self._endpoint(plan, key))
+            except InputError as error:
+                raise StartError(error.problem, where=error.where, advice=error.advice) from None
+            except SeatrialError as error:
+                if time.monotonic() > until:
+                    raise StartError(f"it runs, and does not answer: {error.problem}", where=error.where) from None
+                time.sleep(0.5)
+
+    async def _endpoint(self, plan: Plan, key: Secret | None) -> Endpoint:
+        serve = plan.stack.serve
+        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(serve.host, serve.host)  # noqa: S104 - compared only
+        name = plan.setting("--served-model-name") or plan.setting("--model-path")
+        served = text_of(name.value) if name else None
+        return await find_endpoint(
+            f"http://{host}:{serve.port}/v1", served, key, Limits(connect=2, request=10, silence=10)
+        )
+
+    def stop(self) -> None:
+        """Stop and remove the stack's containers; the GPU is free then.
+
+        Raises:
+            StartError: Docker could not.
+        """
+        if (self.folder / "compose.yaml").is_file():
+            self.compose().stop()
+
+    def prove(self) -> Judgement:
+        """Prove what serves now, measure it, and write both to the ledger.
+
+        Raises:
+            SeatrialError: the server could not be asked at all.
+        """
+        plan = self._plan or self.plan()
+        key = self.project.write_secrets(plan.stack)
+        endpoint = self._answer(plan, key)
+        chosen = SuiteName(plan.stack.policy.prove)
+        settings = Settings(
+            self.sampling,
+            self.max_tokens,
+            plan.memory.effective_input_tokens if plan.memory else plan.stack.serve.context_length,
+            OverLongPolicy(plan.stack.policy.over_long_input),
+        )
+        proof = Proof(endpoint, {"stack": plan.stack.name, "suite": chosen.value, "plan": plan_digest(plan)})
+        folder = RunFolder(self._ledger_folder(plan) / "runs", "switch", Redactor([key] if key else []))
+        with folder:
+            asyncio.run(self._prove(proof, chosen, settings, folder))
+        assert proof.suite is not None
+        self.run, self.bench = str(folder.path), proof.bench
+        judgement = Judgement(proof.suite.verdict, summary(proof.suite), self.run)
+        self._append(plan, Kind.VERDICT, judgement, judgement.summary)
+        return judgement
+
+    async def _prove(self, proof: Proof, chosen: SuiteName, settings: Settings, folder: RunFolder) -> None:
+        try:
+            await proof.prove(suite(chosen), settings, self.limits, folder, self.display)
+            assert proof.suite is not None
+            if self.with_bench and proof.suite.verdict is Verdict.PROVEN:
+                load = LoadPlan(BENCH_LEVELS, lambda level: 2 * level)
+                await proof.measure(Workload(self.max_tokens, self.sampling), load, self.limits, folder, self.display)
+        finally:
+            proof.write_report(folder)
+
+    def record(self, kind: Kind, judgement: Judgement | None, note: str) -> None:
+        """Write to the ledger what became of a candidate."""
+        self._append(self.candidate or self._plan or self.plan(), kind, judgement, note)
+
+    def say(self, text: str) -> None:
+        """Tell a person."""
+        self.tell(text)
+
+    def combination(self, plan: Plan) -> Combination:
+        """Name what is served, as the ledger's key."""
+        return combination_of(plan, self.sampling)
+
+    def _append(self, plan: Plan, kind: Kind, judgement: Judgement | None, note: str) -> None:
+        # After a roll-back the newest figures are those of the old stack that was put back.
+        figures = {} if kind is Kind.ROLL_BACK else self._figures()
+        ledger = Ledger(self._ledger_folder(plan))
+        try:
+            ledger.append(
+                Entry(
+                    kind,
+                    datetime.now(UTC).isoformat(timespec="seconds"),
+                    self.combination(plan),
+                    judgement.verdict.value if judgement else None,
+                    plan.stack.name,
+                    plan_digest(plan),
+                    judgement.run if judgement else "",
+                    figures,
+                    note,
+                )
+            )
+        finally:
+            ledger.close()
+
+    def _figures(self) -> dict[str, Any]:
+        figures: dict[str, Any] = {}
+        if self.boot:
+            figures["boot"] = self.boot
+        if self.started is not None:
+            figures["start_seconds"] = round(self.started.seconds, 1)
+        if self.bench is not None:
+            figures["output_token_throughput"] = {
+                str(level.concurrency): round(level.clean_output_token_throughput, 1) for level in self.bench.levels
+            }
+        return figures
+
+    def _ledger_folder(self, plan: Plan) -> Path:
+        return (self.folder / plan.stack.ledger).resolve()
+
+    def _compare(self, plan: Plan, started: Started) -> dict[str, Any]:
+        """Set the memory plan beside what the engine said."""
+        if plan.memory is None:
+            return {}
+        try:
+            record = read_boot_log(started.log)
+        except InputError:
+            return {}
+        return {item.figure: {"planned": item.planned, "actual": item.actual} for item in compare(plan.memory, record)}
+
+
+def summary(result: SuiteResult) -> str:
+    """Say in one sentence what a proof found."""
+    for verdict in (Verdict.REFUTED, Verdict.UNPROVEN):
+        found = result.checks_with(verdict)
+        if found:
+            trial, check = found[0]
+            more = f", and {len(found) - 1} more" if len(found) > 1 else ""
+            return f"{trial.trial}/{check.check}: {check.detail}{more}"
+    return f"every check of the {result.suite} suite"
+
+
+def combination_of(plan: Plan, sampling: dict[str, Any]) -> Combination:
+    """Name what a plan serves, as the ledger's key."""
+    import json  # noqa: PLC0415 - one line needs it
+
+    values = {setting.name: text_of(setting.value) for setting in plan.settings}
+    gpus = plan.host.gpus if plan.host else None
+    model, memory = plan.model, values.get("--kv-cache-dtype")
+    states = [values.get(name, "") for name in ("SGLANG_MAMBA_CONV_DTYPE", "--mamba-ssm-dtype")]
+    return Combination(
+        model=plan.stack.model.repo,
+        revision=plan.model.revision if plan.model and plan.model.revision else plan.stack.model.revision,
+        engine=plan.stack.engine.kind,
+        engine_version=plan.version,
+        image=plan.stack.engine.image,
+        quantization=model.quantization.method if model and model.quantization else None,
+        dtype=values.get("--dtype") or (model.dtype if model else None),
+        kv_cache_dtype=memory,
+        state_dtypes=",".join(states) if any(states) else None,
+        gpu=gpus[0].name if gpus else None,
+        gpu_count=len(gpus) if gpus else None,
+        tensor_parallel=int(values.get("--tp-size", "1")),
+        sampling=json.dumps(sampling, sort_keys=True) if sampling else "",
+        suite=plan.stack.policy.prove,
+    )

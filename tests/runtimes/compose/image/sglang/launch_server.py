@@ -1,0 +1,82 @@
+"""`python3 -m sglang.launch_server …` in the test image: SGLang's flags and log lines, a fake server behind them.
+
+What it does is decided by the model's name: `owner/good`, `owner/loops`, `owner/no-memory`, `owner/silent`, `owner/slow`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+import time
+
+from seatrial.endpoint.address import Secret
+from seatrial.testkit import FakeServer, Fault, Script
+
+OUT_OF_MEMORY = """[2031-01-01 10:00:02] Scheduler hit an exception: Traceback (most recent call last):
+  File "/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py", line 3000, in run_scheduler_process
+    scheduler = Scheduler(server_args, port_args)
+RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. Current value: mem_fraction_static=0.5
+
+[2031-01-01 10:00:02] Received sigquit from a child process. It usually means the child failed.
+"""
+
+
+def say(text: str) -> None:
+    """Write a line of log."""
+    print(time.strftime("[%Y-%m-%d %H:%M:%S]"), text, flush=True)
+
+
+def main() -> int:
+    """Start as SGLang does, and serve."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--model-path", required=True)
+    parser.add_argument("--served-model-name")
+    parser.add_argument("--host", default="127.0.0.1")
+    parser.add_argument("--port", type=int, default=30000)
+    parser.add_argument("--context-length", type=int, default=8192)
+    parser.add_argument("--config")
+    known, _ = parser.parse_known_args()
+    key = None
+    if known.config:
+        with open(known.config, encoding="utf-8") as file:
+            key = file.read().partition("api-key:")[2].strip().strip('"')
+    say(f"server_args=ServerArgs(model_path='{known.model_path}', host='{known.host}', api_key='{key}')")
+    kind = known.model_path.rsplit("/", 1)[-1]
+    say("Init torch distributed begin.")
+    say("Init torch distributed ends. elapsed=0.10 s, mem usage=0.10 GB")
+    say("Load weight begin. avail mem=23.00 GB")
+    time.sleep(0.3)
+    if kind == "silent":
+        time.sleep(3600)
+    say("Load weight end. elapsed=0.30 s, type=Fake, dtype=torch.float16, avail mem=12.00 GB, mem usage=11.00 GB.")
+    if kind == "no-memory":
+        sys.stderr.write(OUT_OF_MEMORY)
+        sys.stderr.flush()
+        return 137
+    say("KV Cache is allocated. dtype: torch.float16, #tokens: 450000, K size: 2.20 GB, V size: 2.20 GB")
+    say(
+        f"max_total_num_tokens=450000, chunked_prefill_size=2048, max_prefill_tokens=16384, max_running_requests=26, "
+        f"context_len={known.context_length}, available_gpu_mem=3.10 GB"
+    )
+    script = Script(
+        model=known.served_model_name or known.model_path,
+        faults=frozenset({Fault.LOOP_REASONING}) if kind == "loops" else frozenset(),
+        context_length=known.context_length,
+        api_key=Secret(key) if key else None,
+    )
+    if kind == "slow":
+        time.sleep(8)
+    asyncio.run(serve(script, known.host, known.port))
+    return 0
+
+
+async def serve(script: Script, host: str, port: int) -> None:
+    """Serve until the container ends."""
+    async with FakeServer(script, host=host, port=port):
+        say("The server is fired up and ready to roll!")
+        await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
