@@ -2,8 +2,9 @@
 
     python benchmarks/planning_speed.py [RUNS]
 
-Prints the median and the best of RUNS (default 15) starts of each verb, in seconds and as a multiple of `python -c pass`:
-machines are noisy, ratios less so. Promised on two old cores: `plan` under 0.5 s, `--help` and `explain` under 0.3 s.
+Prints the median and the best of RUNS (default 15) starts of each verb, in seconds and as a multiple of
+`python -c pass`: machines are noisy, ratios less so. Promised on two old cores: `plan` under 0.5 s,
+`--help` and `explain` under 0.3 s.
 """
 
 from __future__ import annotations

@@ -32,6 +32,8 @@ MOST_VALUES = 200_000
 MOST_DIGITS = 300
 """A longer number is text: Python itself refuses to read one of more than 4,300 digits."""
 DEEPEST = 100
+KNOWN_TAGS = frozenset({"str", "int", "float", "bool", "null", "timestamp", "merge", "value"})
+"""What PyYAML says of plain scalars; what they are is decided here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +140,7 @@ class _Reader:
         tag = node.tag or ""
         if node.style:
             return text
-        if tag and not tag.startswith("tag:yaml.org,2002:"):
+        if tag and tag.removeprefix("tag:yaml.org,2002:") not in KNOWN_TAGS:
             self._fail(f"the tag {tag} is unknown", node, "Remove it.")
         return plain(text)
 

@@ -1,4 +1,4 @@
-"""Adopting loses nothing: the plan of the adopted stack starts the engine with every flag and variable of the launch."""
+"""Adopting loses nothing: the adopted stack's plan has every flag and variable of the launch."""
 
 from __future__ import annotations
 

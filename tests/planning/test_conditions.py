@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from seatrial.planning.conditions import Truth, all_of, any_of, clauses, fact_names, holds, matches
+from seatrial.planning.conditions import Fact, Truth, all_of, any_of, clauses, fact_names, holds, matches
 
-FACTS = {"host.gpus": 2, "host.peer_access": False, "model.dtype": "bfloat16", "host.nvlink": None, "cc": (8, 9)}
+FACTS: dict[str, Fact] = {
+    "host.gpus": 2,
+    "host.peer_access": False,
+    "model.dtype": "bfloat16",
+    "host.nvlink": None,
+    "cc": (8, 9),
+}
 
 
 @pytest.mark.parametrize(

@@ -21,58 +21,58 @@ def complaint(text: str) -> str:
     return str(caught.value)
 
 
-def test_name_and_model_are_enough():
+def test_name_and_model_are_enough() -> None:
     stack = parse_stack(SMALLEST, where="stack.yaml")
     assert (stack.name, stack.model.repo, stack.serve.host, stack.serve.port) == ("review", "a/b", "127.0.0.1", 30000)
 
 
-def test_an_unknown_key_is_named_with_its_line_and_the_nearest_spelling():
+def test_an_unknown_key_is_named_with_its_line_and_the_nearest_spelling() -> None:
     text = complaint(SMALLEST + "serve:\n  context_lenght: 4096\n")
     assert text.startswith("stack.yaml:5: ")
     assert "`serve.context_lenght`" in text
     assert "`context_length`" in text
 
 
-def test_an_unknown_key_that_resembles_nothing_gets_the_list_of_known_ones():
+def test_an_unknown_key_that_resembles_nothing_gets_the_list_of_known_ones() -> None:
     assert "tensor_parallel" in complaint(SMALLEST + "serve:\n  zzzzzz: 1\n")
 
 
-def test_a_setting_without_a_reason_is_an_error():
+def test_a_setting_without_a_reason_is_an_error() -> None:
     text = complaint(SMALLEST + "settings:\n  - flag: --tp-size\n    value: 2\n")
     assert "stack.yaml:5" in text
     assert "settings[0].why" in text
 
 
 @pytest.mark.parametrize("entry", ["{why: because}", "{flag: --a, variable: B, why: because}"])
-def test_a_setting_names_either_a_flag_or_a_variable(entry):
+def test_a_setting_names_either_a_flag_or_a_variable(entry: str) -> None:
     assert "either a flag or a variable" in complaint(f"{SMALLEST}settings:\n  - {entry}\n")
 
 
-def test_the_same_setting_twice_is_an_error():
+def test_the_same_setting_twice_is_an_error() -> None:
     entry = "  - {flag: --a, value: 1, why: because}\n"
     assert "--a twice" in complaint(f"{SMALLEST}settings:\n{entry}{entry}")
 
 
-def test_a_wrong_choice_gets_the_nearest_one():
+def test_a_wrong_choice_gets_the_nearest_one() -> None:
     assert "`truncate`" in complaint(SMALLEST + "policy:\n  over_long_input: trunkate\n")
 
 
-def test_numbers_in_quotes_are_not_taken_for_numbers():
+def test_numbers_in_quotes_are_not_taken_for_numbers() -> None:
     assert "serve.port" in complaint(SMALLEST + "serve:\n  port: '30000'\n")
 
 
-def test_every_mistake_is_named_at_once():
+def test_every_mistake_is_named_at_once() -> None:
     text = complaint("name: Bad Name\nmodel:\n  repo: a/b\n  revison: x\nserve:\n  port: 99999\n")
     assert text.count("stack.yaml:") == 3
     assert len(text.splitlines()) == 3
 
 
-def test_a_missing_file_says_how_to_get_one(tmp_path: Path):
+def test_a_missing_file_says_how_to_get_one(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="seatrial init"):
         load_stack(tmp_path / "stack.yaml")
 
 
-def test_a_folder_a_binary_and_a_huge_file_are_one_line_each(tmp_path: Path):
+def test_a_folder_a_binary_and_a_huge_file_are_one_line_each(tmp_path: Path) -> None:
     (tmp_path / "binary").write_bytes(b"\xff\xfe\x00")
     (tmp_path / "huge").write_bytes(b"#" * 2_000_000)
     for name in (".", "binary", "huge"):
@@ -93,7 +93,7 @@ def test_a_folder_a_binary_and_a_huge_file_are_one_line_each(tmp_path: Path):
         ("mine@sha256:0123", None),
     ],
 )
-def test_the_engine_version_is_read_from_the_tag(image, version):
+def test_the_engine_version_is_read_from_the_tag(image: str, version: str | None) -> None:
     assert Engine(image=image).resolved_version == version
 
 
@@ -106,7 +106,7 @@ KEYS = st.sampled_from(["name", "engine", "model", "serve", "store", "policy", "
 
 
 @given(st.dictionaries(KEYS, VALUES, max_size=6))
-def test_no_document_gives_a_traceback(document):
+def test_no_document_gives_a_traceback(document: dict[str, object]) -> None:
     import json
 
     text = json.dumps(document, allow_nan=False) if _is_json(document) else str(document)
@@ -127,7 +127,7 @@ def _is_json(document: object) -> bool:
 
 
 @given(st.binary(max_size=80), st.integers(0, 200))
-def test_no_damaged_file_gives_a_traceback(tmp_path_factory, noise, at):
+def test_no_damaged_file_gives_a_traceback(tmp_path_factory: pytest.TempPathFactory, noise: bytes, at: int) -> None:
     path = tmp_path_factory.mktemp("stack") / "stack.yaml"
     text = (SMALLEST + "serve: {port: 1, host: x}\nsettings:\n  - {flag: --a, why: because}\n").encode()
     path.write_bytes(text[:at] + noise + text[at:])

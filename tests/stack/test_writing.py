@@ -45,7 +45,7 @@ STACKS = st.builds(
 
 
 @given(STACKS)
-def test_a_written_stack_is_read_back_as_the_same(stack):
+def test_a_written_stack_is_read_back_as_the_same(stack: Stack) -> None:
     omitted = [override.omit for override in stack.settings]
     read = parse_stack(write_stack(stack, head=["head", "# more"], tail=["tail"]), where="stack.yaml")
     if any(omitted):  # the value of what is left out is not written
@@ -54,7 +54,7 @@ def test_a_written_stack_is_read_back_as_the_same(stack):
     assert read == stack
 
 
-def test_what_is_not_set_is_shown_commented_out():
+def test_what_is_not_set_is_shown_commented_out() -> None:
     text = write_stack(Stack(name="a", model=Model(repo="a/b")))
     assert "# context_length:" in text
     assert "# tensor_parallel:" in text

@@ -18,14 +18,14 @@ def up(
     store: Store = None,
     force: Annotated[
         bool,
-        typer.Option("--force", help="Overwrite a Compose file edited by hand; start in spite of errors."),
+        typer.Option("--force", help="Overwrite a file edited by hand; start in spite of errors."),
     ] = False,
     as_json: Json = False,
 ) -> None:
     """Write compose.yaml from the stack file, start it on Docker, and follow the start until it answers.
 
-    Phases come from the engine's own log. A fatal line ends the wait at once, with its cause and fix; so does a log that
-    is silent for too long. Where the stack serves already as planned, nothing is touched. Started is not proven:
+    Phases come from the engine's own log. A fatal line ends the wait at once, with its cause and fix; so does a log
+    that is silent for too long. Where the stack serves already as planned, nothing is touched. Started is not proven:
     `seatrial prove`, or better `seatrial switch`, says whether it answers correctly.
 
     Exit code 0: it answers; 1: the plan has errors; 2: something can't be read, or was edited by hand; 3: not started.

@@ -37,7 +37,7 @@ from seatrial.trials.suites import SuiteName, suite
 from seatrial.verdicts import SuiteResult, Verdict
 
 ANSWER_SECONDS = 60.0
-"""Between the engine's word that it is ready and the first answer of its port: the proxy and the first request's kernels."""
+"""From the engine's word that it is ready to the first answer of its port: the proxy, and the first kernels."""
 
 BENCH_LEVELS = (1, 8)
 """One request alone, and the eight at once of the deployment notes' headline."""

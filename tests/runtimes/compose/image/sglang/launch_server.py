@@ -1,6 +1,6 @@
 """`python3 -m sglang.launch_server …` in the test image: SGLang's flags and log lines, a fake server behind them.
 
-What it does is decided by the model's name: `owner/good`, `owner/loops`, `owner/no-memory`, `owner/silent`, `owner/slow`.
+The model's name decides what it does: `owner/good`, `owner/loops`, `owner/no-memory`, `owner/silent`, `owner/slow`.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import argparse
 import asyncio
 import sys
 import time
+from pathlib import Path
 
 from seatrial.endpoint.address import Secret
 from seatrial.testkit import FakeServer, Fault, Script
@@ -39,8 +40,7 @@ def main() -> int:
     known, _ = parser.parse_known_args()
     key = None
     if known.config:
-        with open(known.config, encoding="utf-8") as file:
-            key = file.read().partition("api-key:")[2].strip().strip('"')
+        key = Path(known.config).read_text(encoding="utf-8").partition("api-key:")[2].strip().strip('"')
     say(f"server_args=ServerArgs(model_path='{known.model_path}', host='{known.host}', api_key='{key}')")
     kind = known.model_path.rsplit("/", 1)[-1]
     say("Init torch distributed begin.")
