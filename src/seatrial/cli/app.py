@@ -12,6 +12,7 @@ from seatrial.cli.endpoint import endpoint
 from seatrial.cli.explain import ACCEPTING, explain
 from seatrial.cli.facts import facts
 from seatrial.cli.init import init
+from seatrial.cli.install_scripts import install_scripts
 from seatrial.cli.judge import judge
 from seatrial.cli.ledger import ledger
 from seatrial.cli.lint import lint
@@ -70,6 +71,7 @@ app.command("restart")(restart)
 app.command("status")(status)
 app.command("logs")(logs)
 app.command("switch")(switch)
+app.command("install-scripts")(install_scripts)
 app.add_typer(ledger, name="ledger")
 app.command("prove")(prove)
 app.command("bench")(bench)

@@ -116,6 +116,7 @@ def request_of(stack: Stack) -> Request:
         over_long_input=stack.policy.over_long_input,
         trust_remote_code=stack.model.trust_remote_code,
         debug=stack.debug,
+        non_root=stack.container.non_root,
         host_network=stack.container.extra.get("network_mode") == "host",
     )
 

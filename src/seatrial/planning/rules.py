@@ -93,7 +93,8 @@ class Rule:
         found = facts[self.value["from"] if "from" in self.value else self.value["lookup"]]
         if found is None or "from" in self.value:
             return found
-        return self.value["in"].get(found)  # type: ignore[no-any-return]  # the schema says text
+        key = str(found).lower() if isinstance(found, bool) else found
+        return self.value["in"].get(key)  # type: ignore[no-any-return]  # the schema says text
 
     def accepts_value(self, value: Value, facts: Mapping[str, Fact]) -> bool:
         """Whether a value does what the rule is for."""

@@ -29,6 +29,7 @@ VOCABULARY: Mapping[str, str] = {
     "stack.trust_remote_code": "whether the repository's Python code may run",
     "stack.debug": "whether requests are logged",
     "runtime.container": "whether the engine runs in a container",
+    "runtime.non_root": "whether that container runs as the owner of the stack, not as root",
     "runtime.host_network": "whether that container uses the host's network",
     "model.type": "model_type of the config's text part",
     "model.architecture": "first of its architectures",
@@ -83,6 +84,7 @@ class Request:
         debug: whether requests are logged.
         container: whether the engine runs in a container.
         host_network: whether that container uses the host's network.
+        non_root: whether it runs as the owner of the stack.
     """
 
     model: str
@@ -97,6 +99,7 @@ class Request:
     debug: bool = False
     container: bool = True
     host_network: bool = False
+    non_root: bool = False
 
 
 class Facts(Mapping[str, Fact]):
@@ -159,6 +162,7 @@ def _request_facts(request: Request, model: ModelFacts | None, host: HostFacts |
         "stack.trust_remote_code": request.trust_remote_code,
         "stack.debug": request.debug,
         "runtime.container": request.container,
+        "runtime.non_root": request.non_root,
         "runtime.host_network": request.host_network,
     }
 

@@ -118,6 +118,7 @@ class Deployment:
         plan = self._plan = self.plan()
         key = self.project.write_secrets(plan.stack)
         self.project.make_folders(plan.stack)
+        self.project.check_non_root(plan.stack)
         compose = self.compose(plan)
         self.started = None
         if runs_as_planned(plan, compose.containers()) is not None:

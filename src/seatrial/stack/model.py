@@ -114,6 +114,10 @@ class Override(Part):
 class Container(Part):
     """What differs from the container that seatrial would write. Everything here is passed on to Compose as it is."""
 
+    non_root: bool = Field(
+        default=False,
+        description="Experiment: run as SGLANG_UID:SGLANG_GID of .env, with a HOME of its own, not as root.",
+    )
     service: Name | None = Field(default=None, description="The service's name; without it, the stack's name.")
     environment: dict[VariableName, str] = Field(
         default_factory=dict, description="Environment variables that are not the engine's own."

@@ -8,6 +8,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -297,3 +298,19 @@ def test_a_full_disk_before_a_switch_leaves_the_old_stack_serving(life: Life, tm
         assert life.answers() == "reviewer"
     finally:
         subprocess.run(["umount", str(state)], check=False)
+
+
+def test_the_installed_scripts_prove_and_measure(life: Life) -> None:
+    life.write()
+    life.seatrial("up", expect=0)
+    life.seatrial("install-scripts", "--folder", life.folder, expect=0)
+    bin_folder = life.folder / "bin"
+    bin_folder.mkdir()
+    (bin_folder / "seatrial").write_text(f'#!/bin/sh\nexec {sys.executable} -m seatrial "$@"\n', encoding="utf-8")
+    (bin_folder / "seatrial").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{bin_folder}:{os.environ['PATH']}"}
+    for script, more in (("test_tool_calling.sh", ["--max-tokens", "512"]), ("benchmark.sh", ["--requests", "1"])):
+        done = subprocess.run(
+            [life.folder / script, *more], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout + done.stderr

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from seatrial.endpoint.address import Secret, read_api_key
 from seatrial.errors import InputError, StartError
+from seatrial.launches.interpolation import parse_env_file
 from seatrial.planning.plan import Plan
 from seatrial.release.snapshot import Snapshot, write_whole
 from seatrial.runtimes.compose.docker import Container
@@ -108,6 +109,30 @@ class Project:
             write_whole(path, text, mode=0o600)
         return key
 
+    def check_non_root(self, stack: Stack) -> None:
+        """Make sure that the container's account can write what it must, where it does not run as root.
+
+        Raises:
+            InputError: `.env` lacks its numbers, or a folder is not its own to write.
+        """
+        if not stack.container.non_root:
+            return
+        variables = parse_env_file(self._env())
+        try:
+            user, group = int(variables["SGLANG_UID"]), int(variables["SGLANG_GID"])
+        except (KeyError, ValueError):
+            raise InputError(
+                "container.non_root needs SGLANG_UID and SGLANG_GID", where=str(self.folder / ENV_FILE)
+            ) from None
+        for name in (stack.store, stack.jit_cache):
+            path = self.folder / name
+            if not _may_write(path, user, group):
+                raise InputError(
+                    f"user {user}, group {group} can't write it, and the engine must",
+                    where=str(path),
+                    advice=f"Run: chown -R {user}:{group} {path}",
+                )
+
     def make_folders(self, stack: Stack) -> None:
         """Make the store and the cache folder before Docker does: it would make them root's.
 
@@ -122,6 +147,12 @@ class Project:
                 from seatrial.errors import StorageError  # noqa: PLC0415 - only where it goes wrong
 
                 raise StorageError(f"it can't be made ({error.strerror})", where=str(path)) from None
+
+
+def _may_write(path: Path, user: int, group: int) -> bool:
+    facts = path.stat()
+    bits = 0o200 if facts.st_uid == user else 0o020 if facts.st_gid == group else 0o002
+    return user == 0 or bool(facts.st_mode & bits)
 
 
 def refuse_taken_port(stack: Stack, ours: list[Container]) -> None:

@@ -28,6 +28,7 @@ STACK_LABEL = "seatrial.stack"
 PLAN_LABEL = "seatrial.plan"
 
 CACHES = "/root/.cache"
+CACHES_WITHOUT_ROOT = "/engine-home/.cache"
 KEY_MOUNT = "/run/secrets/engine.yaml"
 
 START_PERIOD = "30m"
@@ -98,6 +99,7 @@ def _service(plan: Plan, places: Places) -> list[str]:
             f"      {STACK_LABEL}: {scalar(stack.name)}",
             f"      {PLAN_LABEL}: {scalar(plan_digest(plan))}",
         ],
+        "user": _user(plan),
         "deploy": _gpus(plan),
         "ipc": ["    ipc: host  # NCCL and the exchange between ranks need gibibytes of shared memory"],
         "ports": _ports(plan),
@@ -135,6 +137,11 @@ def _top_level(plan: Plan) -> list[str]:
     services = top_level.pop("services", None)
     lines = block(services, 1) if isinstance(services, Mapping) else []
     return lines + (block(top_level, 0) if top_level else [])
+
+
+def _user(plan: Plan) -> list[str]:
+    """Run as the owner of the stack, whose numbers stand in .env, where the stack asks for that."""
+    return ['    user: "${SGLANG_UID}:${SGLANG_GID}"  # from .env'] if plan.stack.container.non_root else []
 
 
 def _gpus(plan: Plan) -> list[str]:
@@ -178,10 +185,11 @@ def _ports(plan: Plan) -> list[str]:
 def _volumes(plan: Plan, places: Places) -> list[str]:
     home = plan.setting("HF_HOME")
     target = text_of(home.value) if home else "/hf-cache"
+    caches = CACHES_WITHOUT_ROOT if plan.stack.container.non_root else CACHES
     lines = [
         "    volumes:",
         f"      - {scalar(f'{places.store}:{target}')}  # models; HF_HOME",
-        f"      - {scalar(f'{places.jit_cache}:{CACHES}')}  # compiled kernels, kept over restarts",
+        f"      - {scalar(f'{places.jit_cache}:{caches}')}  # compiled kernels, kept over restarts",
     ]
     if places.engine_config is not None:
         lines.append(f"      - {scalar(f'{places.engine_config}:{KEY_MOUNT}:ro')}  # the API key, mode 0600")
