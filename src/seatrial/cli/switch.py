@@ -14,9 +14,10 @@ from seatrial.cli.planning_inputs import FactsFile, Gpus, Store
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from seatrial.cli.output import TerminalDisplay
     from seatrial.planning.plan import Plan
     from seatrial.release.deployment import Deployment
-    from seatrial.release.switch import Outcome
+    from seatrial.release.switch import Judgement, Outcome
 
 
 def switch(
@@ -40,6 +41,16 @@ def switch(
         int, typer.Option("--max-tokens", min=16, help="Most tokens of one answer of the proof.")
     ] = 2048,
     sampling: Sampling = None,
+    side_by_side: Annotated[
+        int | None,
+        typer.Option(
+            "--side-by-side",
+            metavar="PORT",
+            min=1,
+            max=65_535,
+            help="Prove it first beside the running stack, on this port: needs memory for both.",
+        ),
+    ] = None,
     bench: Annotated[bool, typer.Option("--bench/--no-bench", help="Measure it too, once it is proven.")] = True,
     force: Annotated[bool, typer.Option("--force", help="Overwrite a Compose file that was edited by hand.")] = False,
     as_json: Json = False,
@@ -54,6 +65,7 @@ def switch(
     from seatrial.cli.output import TerminalDisplay, console, print_json
     from seatrial.errors import InputError
     from seatrial.release.switch import switch as play
+    from seatrial.verdicts import Verdict
 
     if sum(item is not None for item in (model, to)) > 1:
         raise InputError("a model and a stack file are given", where="switch", advice="Give one of the two.")
@@ -70,6 +82,13 @@ def switch(
         found.candidate = plan
         if image is not None and not as_json:
             _say_upgrade(found, plan)
+        if side_by_side is not None:
+            beside = prove_beside(found, plan, text, side_by_side, display)
+            if beside.verdict is not Verdict.PROVEN:
+                found.say("what serves was not touched")
+                _show_beside(beside, as_json=as_json)
+                raise typer.Exit(int(beside.verdict.exit_code))
+            found.judged = beside
         outcome = play(
             found, files, f"{plan.stack.model.repo} on {plan.stack.engine.image}", forced=why if anyway else ""
         )
@@ -88,6 +107,62 @@ def switch(
     else:
         _print(console(), outcome)
     raise typer.Exit(_exit_code(outcome))
+
+
+def prove_beside(found: Deployment, plan: Plan, text: str, port: int, display: TerminalDisplay) -> Judgement:
+    """Start the candidate in a project of its own, prove it there, and take it away again.
+
+    Raises:
+        SeatrialError: it did not start, or could not be asked.
+    """
+    from seatrial.errors import InputError
+    from seatrial.release.journal import FOLDER
+    from seatrial.stack.editing import set_value
+
+    if port == plan.stack.serve.port:
+        raise InputError("that is the stack's own port", where="--side-by-side", advice="Take another one.")
+    folder = found.folder / FOLDER / "beside"
+    for path, value in (
+        (("name",), f"{plan.stack.name}-candidate"),
+        (("serve", "port"), port),
+        (("store",), str((found.folder / plan.stack.store).resolve())),
+        (("jit_cache",), str((found.folder / plan.stack.jit_cache).resolve())),
+        (("ledger",), str((found.folder / plan.stack.ledger).resolve())),
+        (("container", "service"), None),
+    ):
+        text = set_value(text, path, value, where="the candidate")
+    if plan.stack.serve.api_key_file:
+        key = str((found.folder / plan.stack.serve.api_key_file).resolve())
+        text = set_value(text, ("serve", "api_key_file"), key, where="the candidate")
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "stack.yaml").write_text(text, encoding="utf-8")
+    beside = deployment(folder / "stack.yaml", display, Facts())
+    beside.plan_of, beside.max_tokens = found.plan_of, found.max_tokens
+    beside.sampling, beside.with_bench = found.sampling, False
+    beside.project.files(beside.plan(), text).put(folder)
+    try:
+        found.say(f"starting the candidate beside what serves, on port {port}")
+        beside.start()
+        return beside.prove()
+    finally:
+        beside.stop()
+
+
+def _show_beside(judgement: Judgement, *, as_json: bool) -> None:
+    from seatrial.cli.output import console, print_json, verdict_text
+
+    if as_json:
+        print_json(
+            {
+                "promoted": False,
+                "verdict": judgement.verdict,
+                "why": judgement.summary,
+                "restored": None,
+                "run": judgement.run,
+            }
+        )
+        return
+    console().print(verdict_text(judgement.verdict.value), judgement.summary)
 
 
 def candidate_text(stack: Path, *, model: str | None, to: Path | None, image: str | None) -> str:

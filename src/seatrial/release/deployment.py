@@ -58,6 +58,7 @@ class Deployment:
         started: the newest start; None where it served already.
         boot: figures of that start, planned beside actual.
         bench: figures of the newest benchmark.
+        judged: what a proof beside the running stack said already; then it is not proven again in place.
         candidate: what a switch is about; the ledger's entries are about it, also when the old stack runs again.
     """
 
@@ -74,6 +75,7 @@ class Deployment:
     bench: BenchResult | None = None
     run: str = ""
     candidate: Plan | None = None
+    judged: Judgement | None = None
     _plan: Plan | None = None
 
     @property
@@ -202,6 +204,8 @@ class Deployment:
         plan = self._plan or self.plan()
         key = self.project.write_secrets(plan.stack)
         endpoint = self._answer(plan, key)
+        if self.judged is not None:
+            return self.judged
         chosen = SuiteName(plan.stack.policy.prove)
         settings = Settings(
             self.sampling,
@@ -215,6 +219,7 @@ class Deployment:
             asyncio.run(self._prove(proof, chosen, settings, folder))
         assert proof.suite is not None
         self.run, self.bench = str(folder.path), proof.bench
+        self._compare_bench(plan)
         judgement = Judgement(proof.suite.verdict, summary(proof.suite), self.run)
         self._append(plan, Kind.VERDICT, judgement, judgement.summary)
         return judgement
@@ -261,6 +266,23 @@ class Deployment:
             )
         finally:
             ledger.close()
+
+    def _compare_bench(self, plan: Plan) -> None:
+        """Say how fast it is beside the last promoted one, where both were measured."""
+        if self.bench is None:
+            return
+        ledger = Ledger(self._ledger_folder(plan))
+        try:
+            before = ledger.last_promoted(plan.stack.name)
+        finally:
+            ledger.close()
+        earlier = (before.figures.get("output_token_throughput") or {}) if before else {}
+        for level in self.bench.levels:
+            old = earlier.get(str(level.concurrency))
+            if old:
+                ratio = level.clean_output_token_throughput / old
+                now = f"{level.clean_output_token_throughput:.0f} clean tokens/s"
+                self.tell(f"{level.concurrency} at once: {now}, {ratio:.2f} of the last promoted stack's {old:.0f}")
 
     def _figures(self) -> dict[str, Any]:
         figures: dict[str, Any] = {}

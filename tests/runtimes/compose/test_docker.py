@@ -314,3 +314,23 @@ def test_the_installed_scripts_prove_and_measure(life: Life) -> None:
             [life.folder / script, *more], env=environment, capture_output=True, text=True, check=False
         )
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_candidate_can_be_proven_beside_what_serves(life: Life) -> None:
+    life.write()
+    life.seatrial(*SWITCH, expect=0)
+    serving = life.container()
+    port = str(free_port())
+    refuted = json.loads(life.seatrial(*SWITCH, "owner/loops", "--side-by-side", port, expect=1).stdout)
+    assert (refuted["promoted"], refuted["verdict"]) == (False, "refuted")
+    assert life.container() == serving
+    promoted = json.loads(life.seatrial(*SWITCH, "other/good", "--side-by-side", port, expect=0).stdout)
+    assert promoted["promoted"] is True
+    assert life.status()["model"] == "other/good"
+    left = subprocess.run(
+        ["docker", "ps", "-aq", "--filter", f"label=seatrial.stack={life.name}-candidate"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert left.stdout == ""
