@@ -81,7 +81,7 @@ class Measured:
 
 def read_with_aiohttp() -> tuple[Any, Read]:
     """Read as seatrial's client does: no limit on connections, a large buffer."""
-    import aiohttp  # noqa: PLC0415 - only what is measured is imported
+    import aiohttp
 
     session = aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0), read_bufsize=2**20, timeout=aiohttp.ClientTimeout(total=None)

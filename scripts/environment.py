@@ -75,7 +75,7 @@ def build(environment: Path, lock: Path, stamp: Path, wanted: str) -> int:
 
 def fingerprint(lock: Path, environment: Path) -> str:
     """Say what an environment must have been made from to be used again."""
-    import tomllib  # noqa: PLC0415 - not there before Python 3.11, which is told apart above
+    import tomllib
 
     project = tomllib.loads((lock.parent.parent / "pyproject.toml").read_text(encoding="utf-8"))
     installed = [project["build-system"], project["project"], project["tool"]["hatch"]]  # not the linters' settings

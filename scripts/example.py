@@ -1,4 +1,4 @@
-"""Writes examples/opt-sglang/: the deployment of the deployment notes, as the program writes it. `--check` only compares.
+"""Writes examples/opt-sglang/: the deployment notes' own, as the program writes it. `--check` only compares.
 
     python scripts/example.py
 
@@ -13,7 +13,11 @@ from pathlib import Path
 FOLDER = Path(__file__).parent.parent / "examples" / "opt-sglang"
 GPUS = "2x RTX 4090"
 MODELS = {
-    "stack.yaml": ("QuantTrio/Qwen3.6-35B-A3B-AWQ", "qwen3.6-35b", "Production: a 4-bit mixture of experts on two RTX 4090s."),
+    "stack.yaml": (
+        "QuantTrio/Qwen3.6-35B-A3B-AWQ",
+        "qwen3.6-35b",
+        "Production: a 4-bit mixture of experts on two RTX 4090s.",
+    ),
     "stack-27b.yaml": ("cyankiwi/Qwen3.6-27B-AWQ-INT4", "qwen3.6-27b", "Quality comparison: the dense model, 4-bit."),
 }
 OWNER = (999, 999)

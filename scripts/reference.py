@@ -16,6 +16,23 @@ HEAD = "<!-- Written by `make docs` from the program's own help: edit that. -->\
 
 SEE_ALSO = {
     "try": ["verdicts"],
+    "init": ["planning"],
+    "facts": ["planning"],
+    "plan": ["planning", "memory"],
+    "lint": ["planning"],
+    "adopt": ["planning"],
+    "explain": ["planning"],
+    "upgrade": ["planning"],
+    "schema": ["planning"],
+    "up": ["release"],
+    "stop": ["release"],
+    "restart": ["release"],
+    "status": ["release"],
+    "logs": ["release"],
+    "switch": ["release"],
+    "install-scripts": ["release"],
+    "ledger": ["release"],
+    "doctor": ["release"],
     "prove": ["verdicts", "tool-calls", "merge-request-review", "degeneration"],
     "bench": ["verdicts"],
     "endpoint": [],
@@ -45,13 +62,13 @@ def pages() -> dict[str, str]:
             stdout=subprocess.DEVNULL,
         )
         text = "\n".join(line.rstrip() for line in page.read_text(encoding="utf-8").splitlines())
-    index, *verbs = re.split(r"^## `seatrial (\w+)`\n", text, flags=re.MULTILINE)
+    index, *verbs = re.split(r"^## `seatrial ([\w-]+)`\n", text, flags=re.MULTILINE)
     made = {}
     for verb, body in zip(verbs[::2], verbs[1::2], strict=True):
         links = [f"[{name}](../{name}.md)" for name in SEE_ALSO[verb]]
         more = f"\n\nMore: {', '.join(links)}" if links else ""
         made[f"{verb}.md"] = f"{HEAD}# `seatrial {verb}`\n\n{body.strip()}{more}\n"
-    index = re.sub(r"^\* `(\w+)`", r"* [`\1`](\1.md)", index.strip(), flags=re.MULTILINE)
+    index = re.sub(r"^\* `([a-z][\w-]*)`", r"* [`\1`](\1.md)", index.strip(), flags=re.MULTILINE)
     made["README.md"] = f"{HEAD}{index}\n"
     return made
 

@@ -2,12 +2,11 @@
 
 Run it with the interpreter that has SGLang installed; it needs nothing of seatrial's:
 
-    python scripts/sglang_flags.py > src/seatrial/engines/sglang/flags/0.5.16.json
-    python scripts/sglang_flags.py --site FOLDER > …   another version, unpacked into FOLDER (pip install --no-deps --target)
+    python scripts/sglang_flags.py > …/sglang/flags/0.5.16.json
+    python scripts/sglang_flags.py --site FOLDER > …     a wheel of another version, unpacked into FOLDER
 
-Parts of SGLang that only a GPU has (sgl_kernel, torchvision …) and that are missing are replaced by empty stand-ins while
-its parser is made; the parser itself is SGLang's. Each stand-in is named on stderr. What an option does is not read: the
-catalogue's help is in our own words.
+Parts of SGLang that only a GPU has (sgl_kernel, torchvision …) and that are missing are replaced by empty stand-ins
+while its parser is made; the parser itself is SGLang's. What could not be read is named on stderr.
 """
 
 from __future__ import annotations
@@ -44,6 +43,7 @@ class Anything(metaclass=AnyName):
         pass
 
     def __call__(self, *_arguments: Any, **_keywords: Any) -> Any:
+        """Return itself."""
         return self
 
 
@@ -51,6 +51,7 @@ class StandIn(types.ModuleType):
     """A module whose every name is a class that takes anything."""
 
     __path__: list[str] = []  # noqa: RUF012 - a package has one
+    __version__ = "99.0"
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
@@ -62,6 +63,7 @@ class StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     """Finds what nothing else finds, for the packages named in STAND_INS."""
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> importlib.machinery.ModuleSpec | None:
+        """Find a package that may be missing."""
         del path, target
         if name.partition(".")[0] not in STAND_INS:
             return None
@@ -69,9 +71,11 @@ class StandInFinder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return importlib.machinery.ModuleSpec(name, self, is_package=True)
 
     def create_module(self, spec: importlib.machinery.ModuleSpec) -> types.ModuleType:
+        """Make the stand-in."""
         return StandIn(spec.name)
 
     def exec_module(self, module: types.ModuleType) -> None:
+        """Run nothing."""
         del module
 
 
@@ -80,34 +84,19 @@ def main() -> int:
     arguments = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     arguments.add_argument("--site", type=Path, help="a folder with another version, unpacked")
     site = arguments.parse_args().site
+    if os.environ.get("PYTHONHASHSEED") != "0":  # some choices come from sets: their order must be the same each time
+        os.execve(sys.executable, [sys.executable, *sys.argv], {**os.environ, "PYTHONHASHSEED": "0"})  # noqa: S606
+    if site:
+        sys.path.insert(0, str(site.absolute()))
+    os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+    os.environ.setdefault("SGLANG_USE_CPU_ENGINE", "1")
+    warnings.simplefilter("ignore")
+    sys.meta_path.append(StandInFinder())
     stdout, sys.stdout = sys.stdout, sys.stderr  # imports may print
-    prepare(site)
-    from sglang_variables import variables  # type: ignore[import-not-found]  # noqa: PLC0415 - after the finder
-
-    document = {"engine": "sglang", "version": version(site), "flags": flags(parser()), "variables": variables()}
+    document = {"engine": "sglang", "version": version(site), "flags": flags(), "variables": declared_and_read()}
     sys.stdout = stdout
     print(layout(document))
     return 0
-
-
-def prepare(site: Path | None) -> None:
-    """Make SGLang importable: another version first on the path, stand-ins last."""
-    if site:
-        sys.path.insert(0, str(site.absolute()))
-    for name in [name for name in os.environ if name.startswith(("SGLANG_", "SGL_"))]:
-        del os.environ[name]  # what is set here must not look like a default
-    os.environ.update(CUDA_VISIBLE_DEVICES="", SGLANG_USE_CPU_ENGINE="1")
-    warnings.simplefilter("ignore")
-    sys.meta_path.append(StandInFinder())
-
-
-def parser() -> argparse.ArgumentParser:
-    """Make SGLang's own parser, as its launcher does."""
-    from sglang.srt.server_args import ServerArgs  # type: ignore[import-not-found]  # noqa: PLC0415 - after the finder
-
-    made = argparse.ArgumentParser(prog="sglang serve")
-    ServerArgs.add_cli_args(made)
-    return made
 
 
 def version(site: Path | None) -> str:
@@ -118,79 +107,70 @@ def version(site: Path | None) -> str:
     return importlib.metadata.version("sglang")
 
 
-def flags(made: argparse.ArgumentParser) -> list[dict[str, Any]]:
+def flags() -> list[dict[str, Any]]:
     """Read every option of the parser, sorted by name."""
-    actions = [action for action in made._actions if action.dest != "help"]  # noqa: SLF001 - argparse lists them nowhere else
-    owners = {action.dest: long_names(action)[0] for action in reversed(actions) if not is_deprecated(action)}
-    return sorted((flag(action, owners) for action in actions), key=lambda entry: str(entry["name"]))
+    from sglang.srt.server_args import ServerArgs  # type: ignore[import-not-found]
+
+    parser = argparse.ArgumentParser(add_help=False)
+    ServerArgs.add_cli_args(parser)
+    found: dict[str, dict[str, Any]] = {}
+    for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list them
+        long = [name for name in action.option_strings if name.startswith("--")]
+        if long:
+            entry = flag(action, long)
+            known = found.get(entry["name"])
+            found[entry["name"]] = entry if known is None or known.get("deprecated") else known
+    return sorted(found.values(), key=lambda entry: entry["name"])
 
 
-def flag(action: argparse.Action, owners: dict[str, str]) -> dict[str, Any]:
+def flag(action: argparse.Action, names: list[str]) -> dict[str, Any]:
     """Describe one option: what the parser knows of it, without its help text."""
-    names = long_names(action)
+    kind = type(action).__name__
     entry: dict[str, Any] = {"name": names[0], "type": type_of(action)}
-    positive = [name for name in action.option_strings if name not in (names[0], f"--no-{names[0][2:]}")]
+    positive = [name for name in names[1:] if not name.startswith("--no-")]
     if positive:
         entry["aliases"] = positive
-    if type(action).__name__ == "BooleanOptionalAction":
-        entry["negation"] = f"--no-{names[0][2:]}"
-    if action.nargs in ("+", "*", "?"):
-        entry["nargs"] = action.nargs
+    if kind == "BooleanOptionalAction":
+        entry["negation"] = next(name for name in names if name.startswith("--no-"))
+    if action.nargs in ("+", "*") or (isinstance(action.nargs, int) and action.nargs > 1):
+        entry["many"] = True
     if action.choices is not None:
         entry["choices"] = [plain(choice) for choice in action.choices if choice is not None]
-    if getattr(action.type, "__name__", "") == "parse_cuda_graph_config_arg":
-        entry["keys"] = keys_of_graph_config()
     if action.required:
         entry["required"] = True
     default = plain(action.default)
-    if default not in (None, argparse.SUPPRESS, []) and not (is_deprecated(action) and owners.get(action.dest)):
+    if default is not None and default != "==SUPPRESS==":
         entry["default"] = default
-    if action.help == argparse.SUPPRESS:
-        entry["hidden"] = True
-    if is_deprecated(action):
+    if kind.startswith("Deprecated") or (action.help or "").lower().startswith(("deprecated", "[deprecated")):
         entry["deprecated"] = True
-        entry.update(successor(action, owners))
-    if type(action).__name__ not in ("_StoreAction", "_StoreTrueAction"):
-        entry["config_file"] = False  # ConfigArgumentMerger refuses every other kind of action
+        instead = [name for name in options_in(action.help or "") if name not in names]
+        if instead:
+            entry["instead"] = instead
     return entry
 
 
-def successor(action: argparse.Action, owners: dict[str, str]) -> dict[str, Any]:
-    """Say what takes a deprecated option's place, and which option it sets today."""
-    found: dict[str, Any] = {}
-    told = getattr(action, "new_flag", None) or action.help or ""
-    instead = [name for name in options_in(told) if name.partition("=")[0] not in action.option_strings]
-    if instead:
-        found["instead"] = instead
-    owner = owners.get(action.dest)
-    if owner:
-        found["sets"] = owner
-        if hasattr(action, "const_value"):
-            found["sets_to"] = plain(action.const_value)
-    return found
-
-
-def is_deprecated(action: argparse.Action) -> bool:
-    """Whether SGLang itself calls an option deprecated, by its action or in its help."""
-    told = (action.help or "").lower().lstrip("([")
-    return type(action).__name__.startswith("Deprecated") or told.startswith("deprecated")
-
-
-def long_names(action: argparse.Action) -> list[str]:
-    """List an option's spellings that begin with two dashes."""
-    return [name for name in action.option_strings if name.startswith("--")]
-
-
 def options_in(text: str) -> list[str]:
-    """Name the first option of a text, with its value; `--x-{a,b}=c` are two."""
-    for word in text.replace(" {", " ").split():
-        name = word.strip("`'\".,;():")
+    """List the options that a help text names first; `--x-{a,b}` are two."""
+    for word in text.split():
+        name = word.strip("`'\".,;():").partition("=")[0]
         if not name.startswith("--"):
             continue
         stem, brace, rest = name.partition("{")
-        parts, _, tail = rest.partition("}")
-        return [f"{stem}{part}{tail}" for part in parts.split(",")] if brace else [name]
+        return [f"{stem}{part}" for part in rest.rstrip("}").split(",")] if brace else [name]
     return []
+
+
+def declared_and_read() -> list[dict[str, Any]]:
+    """Read every environment variable: those that SGLang declares, and those that its source reads elsewhere."""
+    sys.path.insert(0, str(Path(__file__).parent))
+    from sglang_variables import variables
+
+    home = os.path.expanduser("~")  # noqa: PTH111 - text is replaced in text
+    found = variables()
+    for entry in found:
+        if isinstance(entry.get("default"), str):
+            entry["default"] = entry["default"].replace(home, "~")
+    return found
 
 
 def type_of(action: argparse.Action) -> str:
@@ -202,16 +182,9 @@ def type_of(action: argparse.Action) -> str:
         return name
     if name == "human_readable_int":
         return "size"
-    if "json" in name.lower() or name in ("loads", "parse_cuda_graph_config_arg"):
+    if "json" in name.lower() or name == "parse_cuda_graph_config_arg":
         return "json"
     return "text"
-
-
-def keys_of_graph_config() -> dict[str, list[str]]:
-    """Name what --cuda-graph-config may hold: the keys of each phase."""
-    from sglang.srt.model_executor import cuda_graph_config  # type: ignore[import-not-found]  # noqa: PLC0415 - installed
-
-    return {str(phase): list(map(str, keys)) for phase, keys in cuda_graph_config.ALLOWED_KEYS_PER_PHASE.items()}
 
 
 def plain(value: Any) -> Any:

@@ -35,6 +35,7 @@ class Proof:
     endpoint: Endpoint
     facts: dict[str, str]
     remark: str = ""
+    picture: str = ""
     suite: SuiteResult | None = None
     bench: BenchResult | None = None
 
@@ -90,6 +91,7 @@ class Proof:
             bench=self.bench,
             transcripts=list(read_transcripts(folder.path / "requests.jsonl")),
             remark=self.remark,
+            picture=self.picture,
         )
         return folder.write_text("report.html", render(report))
 

@@ -1,4 +1,4 @@
-"""Turns what pydantic has to say about a file into sentences: line, key, what is wrong, and the nearest right spelling."""
+"""Turns what pydantic has to say about a file into sentences: line, key, what is wrong, the nearest spelling."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from linting import DATA, Linter, model_of
@@ -87,6 +87,7 @@ def commands(draw: st.DrawFn) -> list[str]:
     return words
 
 
+@settings(deadline=None)  # a command may ask for two thousand pipeline stages
 @given(commands())
 def test_no_flag_of_any_command_is_lost(words: list[str]) -> None:
     model = model_of("35b")

@@ -8,6 +8,7 @@ import typer
 
 from seatrial.cli.adopt import adopt
 from seatrial.cli.bench import bench
+from seatrial.cli.doctor import doctor
 from seatrial.cli.endpoint import endpoint
 from seatrial.cli.explain import ACCEPTING, explain
 from seatrial.cli.facts import facts
@@ -72,6 +73,7 @@ app.command("status")(status)
 app.command("logs")(logs)
 app.command("switch")(switch)
 app.command("install-scripts")(install_scripts)
+app.command("doctor")(doctor)
 app.add_typer(ledger, name="ledger")
 app.command("prove")(prove)
 app.command("bench")(bench)

@@ -24,7 +24,7 @@ def read_launch(file: Path | None, words: Sequence[str], *, service: str | None)
     from seatrial.errors import InputError
     from seatrial.launches.command import read_command
     from seatrial.launches.compose_file import read_compose
-    from seatrial.stack.reading import read_text
+    from seatrial.text_files import read_text
 
     if file is not None and words:
         raise InputError("a file and a command are given", where="--", advice="Give one of the two.")

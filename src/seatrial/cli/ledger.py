@@ -83,7 +83,7 @@ def import_(
 ) -> None:
     """Take in what another team found, as reported: it warns and asks, a verdict of your own decides."""
     from seatrial.ledger.exchange import import_document
-    from seatrial.stack.reading import read_text
+    from seatrial.text_files import read_text
 
     found = _open(folder, create=True)
     known = {(entry.origin, entry.at, entry.combination.digest(), entry.note) for entry in found.entries()}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seatrial.cli.options import Json
-from seatrial.cli.planning_inputs import FactsFile, Gpus, Offline, StackFile, Store
+from seatrial.cli.planning_inputs import FactsFile, Gpus, Offline, Store
 
 if TYPE_CHECKING:
     from seatrial.engines.sglang.memory.advice import Trade
@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 
 def plan(
-    stack: StackFile = Path("stack.yaml"),
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[STACK]", help="The stack file. Default: stack.yaml.", show_default=False),
+    ] = None,
     facts: FactsFile = None,
     gpus: Gpus = None,
     store: Store = None,
@@ -50,6 +53,14 @@ def plan(
 
     Exit code 0: no errors; 1: the plan has errors, or the log differs by more than 3%; 2: something can't be read.
     """
+    from seatrial.errors import InputError
+
+    # `--goal context=262144 concurrency=8`: all but the first goal arrive as arguments.
+    words = [word for word in files or () if "=" in word and not Path(word).exists()]
+    names = [word for word in files or () if word not in words]
+    if len(names) > 1 or (words and not goal):
+        raise InputError("one stack file at a time", where=" ".join((names[1:] or words)[:1]), advice="See --help.")
+    stack, goal = Path(names[0] if names else "stack.yaml"), [*(goal or ()), *words]
     from seatrial.cli.plan_output import print_advice, print_changes, print_differences, print_memory, print_plan
     from seatrial.findings import exit_code
 

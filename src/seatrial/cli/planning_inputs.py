@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from seatrial.facts.model import ModelFacts
     from seatrial.stack.model import Stack
 
-StackFile = Annotated[Path, typer.Argument(metavar="[STACK]", help="The stack file.", show_default=True)]
 FactsFile = Annotated[
     Path | None,
     typer.Option(

@@ -168,7 +168,8 @@ def _show_beside(judgement: Judgement, *, as_json: bool) -> None:
 def candidate_text(stack: Path, *, model: str | None, to: Path | None, image: str | None) -> str:
     """Make the candidate's stack file: the present one with what changes."""
     from seatrial.stack.editing import set_value
-    from seatrial.stack.reading import parse_stack, read_text
+    from seatrial.stack.reading import parse_stack
+    from seatrial.text_files import read_text
 
     text = read_text(to or stack, "stack file")
     where = str(to or stack)

@@ -63,6 +63,7 @@ def up(
                 "seconds": started.seconds if started else 0.0,
                 "phases": started.phases if started else {},
                 "memory": found.boot,
+                "findings": findings_document(found.findings),
             }
         )
         return
@@ -76,4 +77,8 @@ def up(
         out.print(f"  {phase:<20} {seconds:6.1f} s", highlight=False)
     for figure, both in found.boot.items():
         out.print(f"  {figure:<24} planned {both['planned']:,.6g}, actual {both['actual']:,.6g}", highlight=False)
+    if found.findings:
+        from seatrial.cli.findings_output import print_findings
+
+        print_findings(out, found.findings)
     typer.echo(f"Next: seatrial prove --url {where}, or promote it with seatrial switch.")

@@ -1,4 +1,4 @@
-"""Machines by description: `2x RTX 4090`, `4x3090`, `1x H100`. From data; marked as a description, never as measured."""
+"""Machines by description: `2x RTX 4090`, `4x3090`, `1x H100`. From data, and marked as a description."""
 
 from __future__ import annotations
 
@@ -114,4 +114,6 @@ def _advice(name: str) -> str:
     close = difflib.get_close_matches(_plain(name), list(_spellings()), n=1, cutoff=0.5)
     if close:
         return f"Did you mean {_spellings()[close[0]].name}? Otherwise: `seatrial facts > facts.yaml` on that machine."
-    return "E.g. '2x RTX 4090'; for others run `seatrial facts > facts.yaml` on that machine, and give --facts facts.yaml."
+    return (
+        "E.g. '2x RTX 4090'; for others run `seatrial facts > facts.yaml` on that machine, and give --facts facts.yaml."
+    )

@@ -10,9 +10,9 @@ from typing import Any
 from seatrial.errors import InputError
 from seatrial.facts.host import HostFacts
 from seatrial.facts.model import ModelFacts
-from seatrial.stack.reading import read_text
-from seatrial.stack.writing import block
+from seatrial.text_files import read_text
 from seatrial.yaml_text import read_yaml
+from seatrial.yaml_writing import block
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A checkpoint's facts from the Hub, without its weights: its small files, and its shards' headers by range requests."""
+"""A checkpoint's facts from the Hub, without its weights: small files, and its shards' headers by range requests."""
 
 from __future__ import annotations
 

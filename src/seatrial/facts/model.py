@@ -1,4 +1,4 @@
-"""What is true about a checkpoint, from its `config.json` and its tensors' headers; no weight is loaded. Pure values."""
+"""What is true about a checkpoint, from its `config.json` and its tensors' headers, without a weight. Pure values."""
 
 from __future__ import annotations
 
@@ -19,8 +19,19 @@ class LayerKind(StrEnum):
     MAMBA2 = "mamba2"
     KIMI_DELTA = "kimi_delta_attention"
     LIGHTNING = "lightning_attention"
+    SHORT_CONVOLUTION = "short_convolution"
+    """A gated short convolution (LFM2): its window is all the state there is."""
     FEED_FORWARD = "feed_forward"
     """No token mixing at all (Nemotron-H's MLP and MoE layers)."""
+
+
+class FeedForwardKind(StrEnum):
+    """What follows the token mixing in one decoder layer."""
+
+    DENSE = "dense"
+    EXPERTS = "experts"
+    NONE = "none"
+    """Nothing: a layer of Nemotron-H is either a mixer or a feed-forward network."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +45,11 @@ class AttentionFacts:
         v_head_dim: size of a value head.
         output_gate: the query projection also makes a gate of the same size (Qwen3.5 and later).
         window: tokens that a sliding layer sees; None where there is none.
+        bias: the query, key and value projections have biases.
+        output_bias: the output projection has a bias.
+        qk_norm: queries and keys are normalised, with weights of one head's size.
+        rotary_dim: elements of a head that carry the position; None without rotary positions.
+        keys_are_values: no value projection: the keys serve as values (Gemma 4's full layers).
     """
 
     heads: int
@@ -42,11 +58,27 @@ class AttentionFacts:
     v_head_dim: int
     output_gate: bool = False
     window: int | None = None
+    bias: bool = False
+    output_bias: bool = False
+    qk_norm: bool = False
+    rotary_dim: int | None = None
+    keys_are_values: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class LatentAttentionFacts:
-    """Multi-head latent attention: `kv_lora_rank` + `qk_rope_head_dim` elements a token and layer are kept."""
+    """Multi-head latent attention: `kv_lora_rank` + `qk_rope_head_dim` elements a token and layer are kept.
+
+    Attributes:
+        heads: query heads.
+        kv_lora_rank: size of the compressed keys and values.
+        qk_rope_head_dim: elements of a key that carry the position.
+        qk_nope_head_dim: the other elements of a key.
+        v_head_dim: size of a value head.
+        q_lora_rank: size of the compressed queries; None where they are not compressed.
+        index_head_dim: size of the sparse indexer's key (DeepSeek-V3.2); None without one.
+        positions: keys carry a rotary position (Kimi Linear's don't).
+    """
 
     heads: int
     kv_lora_rank: int
@@ -55,7 +87,7 @@ class LatentAttentionFacts:
     v_head_dim: int
     q_lora_rank: int | None = None
     index_head_dim: int | None = None
-    """Size of the sparse indexer's key (DeepSeek-V3.2); None without one."""
+    positions: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +121,11 @@ class ExpertFacts:
         intermediate_size: of one routed expert.
         shared_intermediate_size: of all shared experts together; 0 without any.
         layers: how many layers have experts; the others have one dense feed-forward network.
+        shared_gate: the shared expert's output is weighed by a gate of its own (Qwen).
+        router_bias: the router corrects its scores with a bias for each expert.
+        bias: the experts' projections have biases (gpt-oss).
+        latent_size: routed experts work in a smaller space of this size (Nemotron 3 Super); None without one.
+        parallel_dense: a dense feed-forward network runs beside the experts in every layer (Gemma 4).
     """
 
     experts: int
@@ -96,17 +133,47 @@ class ExpertFacts:
     intermediate_size: int
     shared_intermediate_size: int
     layers: int
+    shared_gate: bool = False
+    router_bias: bool = False
+    bias: bool = False
+    latent_size: int | None = None
+    parallel_dense: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class VisionFacts:
-    """The vision tower, by the names that SGLang's own default looks for (None where the config has another name)."""
+    """The vision tower, by the names that SGLang's own default looks for (None where the config has another name).
+
+    Attributes:
+        hidden_size: as the config's `hidden_size` says.
+        num_hidden_layers: as the config's `num_hidden_layers` says (Qwen's towers say `depth` instead).
+        depth: as the config's `depth` says.
+        intermediate_size: of a block's feed-forward network.
+        out_hidden_size: what the merger makes.
+        heads: attention heads of a block.
+        patch_elements: elements of one patch: channels × frames × height × width.
+        positions: rows of the position table.
+        merge: patches that the merger joins along one side.
+        gated: the blocks' feed-forward networks are gated (three matrices instead of two).
+        deepstack: how many extra mergers feed early layers (Qwen3-VL).
+    """
 
     hidden_size: int | None
     num_hidden_layers: int | None
     depth: int | None
     intermediate_size: int | None = None
     out_hidden_size: int | None = None
+    heads: int | None = None
+    patch_elements: int | None = None
+    positions: int | None = None
+    merge: int | None = None
+    gated: bool = False
+    deepstack: int = 0
+
+    @property
+    def blocks(self) -> int | None:
+        """How many blocks it has, whatever the config calls that."""
+        return self.num_hidden_layers if self.num_hidden_layers is not None else self.depth
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,6 +225,21 @@ class ChatTemplateFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class TensorFacts:
+    """One tensor of a checkpoint, as its file's header says.
+
+    Attributes:
+        dtype: safetensors' name: BF16, F16, F32, F8_E4M3, I32, U8 …
+        shape: rows first.
+        bytes: its size in the file.
+    """
+
+    dtype: str
+    shape: tuple[int, ...]
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
 class ModelFacts:
     """One checkpoint.
 
@@ -181,6 +263,12 @@ class ModelFacts:
         vision: None for a text model.
         quantization: None where nothing is quantized.
         draft_layers: layers for multi-token prediction that the checkpoint brings.
+        feed_forward: what follows the mixing in each decoder layer, in order; empty means dense in all.
+        gated: feed-forward networks have a gate and an up projection (SwiGLU); one projection otherwise.
+        sliding: attention of the sliding layers, where its sizes differ from `attention`.
+        norms_per_layer: normalisations over the residual stream in one decoder layer.
+        generation: the content of `generation_config.json`: the sampling that its makers recommend.
+        sources: where the facts of a known model are known from.
         tensor_bytes: exact bytes of every tensor by its name, from the safetensors headers; empty where unknown.
         tensor_dtypes: dtype of every tensor by its name, likewise.
         tensor_shapes: shape of every tensor by its name, likewise.
@@ -207,6 +295,12 @@ class ModelFacts:
     vision: VisionFacts | None = None
     quantization: QuantizationFacts | None = None
     draft_layers: int = 0
+    feed_forward: tuple[FeedForwardKind, ...] = ()
+    gated: bool = True
+    sliding: AttentionFacts | None = None
+    norms_per_layer: int = 2
+    generation: Mapping[str, object] = field(default_factory=dict)
+    sources: tuple[str, ...] = ()
     tensor_bytes: Mapping[str, int] = field(default_factory=dict)
     tensor_dtypes: Mapping[str, str] = field(default_factory=dict)
     tensor_shapes: Mapping[str, tuple[int, ...]] = field(default_factory=dict)

@@ -18,6 +18,7 @@ from seatrial.endpoint.preflight import find_endpoint
 from seatrial.engines.sglang.boot_log import read_boot_log
 from seatrial.engines.sglang.memory.compare import compare
 from seatrial.errors import InputError, SeatrialError, StartError
+from seatrial.findings import Finding
 from seatrial.ledger.database import Ledger
 from seatrial.ledger.entry import Combination, Entry, Kind
 from seatrial.planning.document import plan_document
@@ -26,6 +27,7 @@ from seatrial.planning.setting import text_of
 from seatrial.progress import Display
 from seatrial.proof import Proof
 from seatrial.release.switch import Judgement
+from seatrial.reports.memory_picture import memory_svg
 from seatrial.runs.folder import RunFolder
 from seatrial.runs.redaction import Redactor
 from seatrial.runtimes.compose.docker import Compose, Container
@@ -57,6 +59,7 @@ class Deployment:
         sampling: sent with each request of a proof; empty for the server's own.
         started: the newest start; None where it served already.
         boot: figures of that start, planned beside actual.
+        findings: where the two differ by more than they may.
         bench: figures of the newest benchmark.
         judged: what a proof beside the running stack said already; then it is not proven again in place.
         candidate: what a switch is about; the ledger's entries are about it, also when the old stack runs again.
@@ -72,6 +75,7 @@ class Deployment:
     with_bench: bool = True
     started: Started | None = None
     boot: dict[str, Any] = field(default_factory=dict)
+    findings: tuple[Finding, ...] = ()
     bench: BenchResult | None = None
     run: str = ""
     candidate: Plan | None = None
@@ -137,7 +141,9 @@ class Deployment:
         except StartError:
             compose.stop()
             raise
-        self.boot = self._compare(plan, self.started)
+        self._compare(plan, self.started)
+        if self.boot:
+            self._append(plan, Kind.BOOT, None, "; ".join(finding.message for finding in self.findings))
 
     def _ours(self, plan: Plan, compose: Compose) -> Container:
         """Make sure that the container that runs is the one that was started, and publishes the stack's port."""
@@ -213,7 +219,8 @@ class Deployment:
             plan.memory.effective_input_tokens if plan.memory else plan.stack.serve.context_length,
             OverLongPolicy(plan.stack.policy.over_long_input),
         )
-        proof = Proof(endpoint, {"stack": plan.stack.name, "suite": chosen.value, "plan": plan_digest(plan)})
+        facts = {"stack": plan.stack.name, "suite": chosen.value, "plan": plan_digest(plan)}
+        proof = Proof(endpoint, facts, picture=memory_svg(plan.memory) if plan.memory else "")
         folder = RunFolder(self._ledger_folder(plan) / "runs", "switch", Redactor([key] if key else []))
         with folder:
             asyncio.run(self._prove(proof, chosen, settings, folder))
@@ -299,15 +306,18 @@ class Deployment:
     def _ledger_folder(self, plan: Plan) -> Path:
         return (self.folder / plan.stack.ledger).resolve()
 
-    def _compare(self, plan: Plan, started: Started) -> dict[str, Any]:
+    def _compare(self, plan: Plan, started: Started) -> None:
         """Set the memory plan beside what the engine said."""
+        self.boot, self.findings = {}, ()
         if plan.memory is None:
-            return {}
+            return
         try:
             record = read_boot_log(started.log)
         except InputError:
-            return {}
-        return {item.figure: {"planned": item.planned, "actual": item.actual} for item in compare(plan.memory, record)}
+            return
+        differences = compare(plan.memory, record)
+        self.boot = {item.figure: {"planned": item.planned, "actual": item.actual} for item in differences}
+        self.findings = tuple(item.finding for item in differences if item.finding)
 
 
 def summary(result: SuiteResult) -> str:

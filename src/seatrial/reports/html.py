@@ -37,6 +37,7 @@ class ReportInput:
         bench: the benchmark, or None for a proof alone.
         transcripts: every exchange.
         remark: a sentence that stands above everything, e.g. what a demonstration shows.
+        picture: SVG of the memory plan, made by `memory_svg`; empty without one.
     """
 
     title: str
@@ -46,6 +47,7 @@ class ReportInput:
     bench: BenchResult | None
     transcripts: Sequence[Transcript]
     remark: str = ""
+    picture: str = ""
 
 
 def render(report: ReportInput, *, now: datetime | None = None) -> str:

@@ -8,8 +8,8 @@ from typing import Any
 import yaml
 
 from seatrial.errors import InputError
-from seatrial.stack.writing import scalar
 from seatrial.yaml_text import read_yaml
+from seatrial.yaml_writing import scalar
 
 
 def set_value(text: str, path: Sequence[str], value: Any, *, where: str) -> str:

@@ -334,3 +334,16 @@ def test_a_candidate_can_be_proven_beside_what_serves(life: Life) -> None:
         check=True,
     )
     assert left.stdout == ""
+
+
+def test_what_the_memory_plan_said_is_compared_with_the_log_and_kept(life: Life) -> None:
+    life.write()
+    file = life.folder / "stack.yaml"
+    text = file.read_text(encoding="utf-8").replace("owner/good", "QuantTrio/Qwen3.6-35B-A3B-AWQ")
+    file.write_text(text.replace("tensor_parallel: 1", "tensor_parallel: 2"), encoding="utf-8")
+    document = json.loads(life.seatrial("up", "--gpus", "2x RTX 4090", "--json", expect=0).stdout)
+    assert document["memory"]["kv_cache_tokens"]["actual"] == 450_000
+    assert document["memory"]["kv_cache_tokens"]["planned"] > 100_000
+    (entry,) = json.loads(life.seatrial("ledger", "list", "--json", expect=0).stdout)
+    assert entry["kind"] == "boot"
+    assert entry["figures"]["boot"]["kv_cache_tokens"]["actual"] == 450_000

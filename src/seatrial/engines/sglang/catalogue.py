@@ -17,7 +17,6 @@ from typing import Any
 from packaging.version import Version
 
 from seatrial.engines.versions import parse_version
-from seatrial.errors import InputError
 
 FOLDER = "flags"
 CLOSE = 0.6
@@ -171,11 +170,7 @@ def help_texts() -> Mapping[str, str]:
     from seatrial.yaml_text import read_yaml  # noqa: PLC0415 - only `explain` needs it
 
     file = resources.files(__package__).joinpath(FOLDER, "help.yaml")
-    try:
-        found = read_yaml(file.read_text(encoding="utf-8"), where="help.yaml").value
-    except OSError as error:
-        raise InputError("the package lacks its help texts", where=str(error.filename)) from None
-    return found or {}
+    return read_yaml(file.read_text(encoding="utf-8"), where="help.yaml").value or {}
 
 
 def _flag(row: Mapping[str, Any]) -> Flag:

@@ -27,7 +27,13 @@ def ask(command: Sequence[str], *, seconds: float = SECONDS) -> Said:
     """Run a command for what it prints."""
     try:
         done = subprocess.run(
-            list(command), capture_output=True, text=True, errors="replace", timeout=seconds, check=False, stdin=subprocess.DEVNULL
+            list(command),
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=seconds,
+            check=False,
+            stdin=subprocess.DEVNULL,
         )
     except FileNotFoundError:
         return Said(None, f"{command[0]} is not installed")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import combinations
-from typing import Any, TypeVar
+from typing import Any
 
 from seatrial.facts.host import GpuFacts, GpuLink, GpuProcess
 
 MIB = 1 << 20
-T = TypeVar("T")
 
 TOPOLOGY = {0: "same board", 10: "PIX", 20: "PXB", 30: "PHB", 40: "NODE", 50: "SYS"}
 """`nvmlGpuTopologyLevel_t`, by the words of `nvidia-smi topo -m`."""
@@ -31,7 +30,7 @@ class FoundGpus:
 def gpu_facts() -> FoundGpus:
     """Ask the driver for its GPUs."""
     try:
-        import pynvml  # noqa: PLC0415 - only who looks at this machine pays for it
+        import pynvml  # type: ignore[import-untyped]  # noqa: PLC0415 - only who looks at this machine pays for it
     except ImportError:
         return FoundGpus(None, notes=("nvidia-ml-py is not installed, so nobody could ask for GPUs",))
     try:
@@ -48,49 +47,50 @@ def gpu_facts() -> FoundGpus:
 
 
 def _found(nvml: Any) -> FoundGpus:
-    count = _ask(nvml, nvml.nvmlDeviceGetCount) or 0
-    handles = [_ask(nvml, lambda index=index: nvml.nvmlDeviceGetHandleByIndex(index)) for index in range(count)]
-    cuda = _ask(nvml, nvml.nvmlSystemGetCudaDriverVersion)
+    count = _ask(nvml, "nvmlDeviceGetCount") or 0
+    handles = [_ask(nvml, "nvmlDeviceGetHandleByIndex", index) for index in range(count)]
+    cuda = _ask(nvml, "nvmlSystemGetCudaDriverVersion")
     gpus = tuple(_gpu(nvml, index, handle) for index, handle in enumerate(handles) if handle is not None)
     lost = sum(handle is None for handle in handles)
     return FoundGpus(
         gpus=gpus,
         links=tuple(_links(nvml, handles)),
-        driver_version=_text(_ask(nvml, nvml.nvmlSystemGetDriverVersion)),
+        driver_version=_text(_ask(nvml, "nvmlSystemGetDriverVersion")),
         cuda_version=f"{cuda // 1000}.{cuda % 1000 // 10}" if cuda else None,
         notes=(f"{lost} of {count} GPUs do not answer the driver",) if lost else (),
     )
 
 
 def _gpu(nvml: Any, index: int, handle: Any) -> GpuFacts:
-    memory = _ask(nvml, lambda: nvml.nvmlDeviceGetMemoryInfo(handle))
-    pci = _ask(nvml, lambda: nvml.nvmlDeviceGetPciInfo(handle))
-    capability = _ask(nvml, lambda: nvml.nvmlDeviceGetCudaComputeCapability(handle))
-    mode = _ask(nvml, lambda: nvml.nvmlDeviceGetPersistenceMode(handle))
+    memory = _ask(nvml, "nvmlDeviceGetMemoryInfo", handle)
+    pci = _ask(nvml, "nvmlDeviceGetPciInfo", handle)
+    capability = _ask(nvml, "nvmlDeviceGetCudaComputeCapability", handle)
+    mode = _ask(nvml, "nvmlDeviceGetPersistenceMode", handle)
     return GpuFacts(
         index=index,
-        name=_text(_ask(nvml, lambda: nvml.nvmlDeviceGetName(handle))) or "unknown GPU",
+        name=_text(_ask(nvml, "nvmlDeviceGetName", handle)) or "unknown GPU",
         memory_mib=memory.total // MIB if memory else 0,
         free_mib=memory.free // MIB if memory else None,
         compute_capability=(capability[0], capability[1]) if capability else None,
-        uuid=_text(_ask(nvml, lambda: nvml.nvmlDeviceGetUUID(handle))),
+        uuid=_text(_ask(nvml, "nvmlDeviceGetUUID", handle)),
         pci_bus_id=_text(pci.busId) if pci else None,
-        pcie_generation=_ask(nvml, lambda: nvml.nvmlDeviceGetCurrPcieLinkGeneration(handle)),
-        pcie_width=_ask(nvml, lambda: nvml.nvmlDeviceGetCurrPcieLinkWidth(handle)),
+        pcie_generation=_ask(nvml, "nvmlDeviceGetCurrPcieLinkGeneration", handle),
+        pcie_width=_ask(nvml, "nvmlDeviceGetCurrPcieLinkWidth", handle),
         persistence_mode=None if mode is None else bool(mode),
         ecc_errors=_ask(
             nvml,
-            lambda: nvml.nvmlDeviceGetTotalEccErrors(
-                handle, nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED, nvml.NVML_VOLATILE_ECC
-            ),
+            "nvmlDeviceGetTotalEccErrors",
+            handle,
+            nvml.NVML_MEMORY_ERROR_TYPE_UNCORRECTED,
+            nvml.NVML_VOLATILE_ECC,
         ),
-        temperature_c=_ask(nvml, lambda: nvml.nvmlDeviceGetTemperature(handle, nvml.NVML_TEMPERATURE_GPU)),
+        temperature_c=_ask(nvml, "nvmlDeviceGetTemperature", handle, nvml.NVML_TEMPERATURE_GPU),
         processes=tuple(_processes(nvml, handle)),
     )
 
 
 def _processes(nvml: Any, handle: Any) -> Iterator[GpuProcess]:
-    for process in _ask(nvml, lambda: nvml.nvmlDeviceGetComputeRunningProcesses(handle)) or ():
+    for process in _ask(nvml, "nvmlDeviceGetComputeRunningProcesses", handle) or ():
         used = process.usedGpuMemory
         yield GpuProcess(process.pid, _process_name(process.pid), None if used is None else used // MIB)
 
@@ -108,21 +108,21 @@ def _links(nvml: Any, handles: list[Any]) -> Iterator[GpuLink]:
         if one is None or other is None:
             continue
         links = _nvlinks(nvml, one, other)
-        level = _ask(nvml, lambda one=one, other=other: nvml.nvmlDeviceGetTopologyCommonAncestor(one, other))
+        level = _ask(nvml, "nvmlDeviceGetTopologyCommonAncestor", one, other)
         topology = f"NV{links}" if links else TOPOLOGY.get(level) if level is not None else None
         yield GpuLink(a, b, topology, links, _peer_access(nvml, one, other))
 
 
 def _nvlinks(nvml: Any, one: Any, other: Any) -> int | None:
     """Count the NVLinks that lead from one card to another; on a host with NVSwitch each one leads to every card."""
-    target = _ask(nvml, lambda: nvml.nvmlDeviceGetPciInfo(other))
+    target = _ask(nvml, "nvmlDeviceGetPciInfo", other)
     count = switched = 0
     for link in range(nvml.NVML_NVLINK_MAX_LINKS):
-        state = _ask(nvml, lambda link=link: nvml.nvmlDeviceGetNvLinkState(one, link))
+        state = _ask(nvml, "nvmlDeviceGetNvLinkState", one, link)
         if not state:
             continue
-        remote = _ask(nvml, lambda link=link: nvml.nvmlDeviceGetNvLinkRemotePciInfo(one, link))
-        kind = _ask(nvml, lambda link=link: nvml.nvmlDeviceGetNvLinkRemoteDeviceType(one, link))
+        remote = _ask(nvml, "nvmlDeviceGetNvLinkRemotePciInfo", one, link)
+        kind = _ask(nvml, "nvmlDeviceGetNvLinkRemoteDeviceType", one, link)
         if kind == getattr(nvml, "NVML_NVLINK_DEVICE_TYPE_SWITCH", 2):
             switched += 1
         elif remote is not None and target is not None and _text(remote.busId) == _text(target.busId):
@@ -133,7 +133,7 @@ def _nvlinks(nvml: Any, one: Any, other: Any) -> int | None:
 def _peer_access(nvml: Any, one: Any, other: Any) -> bool | None:
     """Whether the driver lets each of two cards read and write the other's memory."""
     answers = [
-        _ask(nvml, lambda a=a, b=b, kind=kind: nvml.nvmlDeviceGetP2PStatus(a, b, kind))
+        _ask(nvml, "nvmlDeviceGetP2PStatus", a, b, kind)
         for a, b in ((one, other), (other, one))
         for kind in (nvml.NVML_P2P_CAPS_INDEX_READ, nvml.NVML_P2P_CAPS_INDEX_WRITE)
     ]
@@ -142,10 +142,10 @@ def _peer_access(nvml: Any, one: Any, other: Any) -> bool | None:
     return all(answer == nvml.NVML_P2P_STATUS_OK for answer in answers)
 
 
-def _ask(nvml: Any, question: Callable[[], T]) -> T | None:
-    """Ask the driver; None where this card, or this driver, has no answer."""
+def _ask(nvml: Any, question: str, *about: Any) -> Any:
+    """Ask the driver; None where this card, this driver or this library has no answer."""
     try:
-        return question()
+        return getattr(nvml, question)(*about)
     except (nvml.NVMLError, AttributeError, UnicodeDecodeError):
         return None
 

@@ -16,7 +16,7 @@ from typing import Any
 from seatrial.planning.plan import Plan
 from seatrial.planning.rules import load_rules
 from seatrial.planning.setting import Setting, text_of
-from seatrial.stack.writing import block, scalar
+from seatrial.yaml_writing import block, scalar
 
 WIDTH = 110
 HEAD = (
