@@ -69,7 +69,8 @@ def read_yaml(text: str, *, where: str) -> YamlText:
         root = yaml.compose(text, Loader=loader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        line = f":{mark.line + 1}" if mark else ""
+        last = text.count("\n") + (not text.endswith("\n"))  # the parser may point behind the end
+        line = f":{min(mark.line + 1, last)}" if mark else ""
         raise InputError(
             f"this is no valid YAML ({error.problem})",
             where=f"{where}{line}",

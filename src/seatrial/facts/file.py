@@ -63,7 +63,8 @@ def write_facts(facts: FactsFile) -> str:
     for name in ("host", "model"):
         value = getattr(facts, name)
         if value is not None:
-            lines += [f"{name}:", *block(_plain(value), 1)]
+            plain = _plain(value)
+            lines += [f"{name}:", *block(plain, 1)] if plain else [f"{name}: {{}}"]
     return "\n".join([*lines, ""])
 
 
