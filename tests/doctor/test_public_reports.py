@@ -57,6 +57,15 @@ def test_prefixes_of_compose_and_other_ranks_change_nothing(row: dict[str, objec
     assert found.cause.id == CAUSES[str(row["id"])]
 
 
+def test_the_real_log_of_a_float16_model_with_a_bfloat16_state_gets_its_cause() -> None:
+    """SGLang 0.5.16 on an H200: AWQ, --dtype float16, no SGLANG_MAMBA_CONV_DTYPE; the first request killed it."""
+    path = Path(__file__).parent / "data" / "h200_awq_float16_without_conv_dtype.log"
+    found = diagnose(path.read_text(encoding="utf-8").splitlines())
+    assert found.cause is not None
+    assert (found.cause.id, found.cause.level.value) == ("conv-state-dtype-mismatch", "fatal-at-first-request")
+    assert "SGLANG_MAMBA_CONV_DTYPE=float16" in found.cause.fix
+
+
 def test_nothing_benign_is_deadly() -> None:
     for row in ROWS:
         if row["level"] in ("benign", "warning", "slow", "request-error"):
