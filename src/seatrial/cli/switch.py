@@ -76,6 +76,7 @@ def switch(
         text = candidate_text(stack, model=model, to=to, image=image)
         plan = _planned(stack, text, found)
         _check(plan, anyway=anyway, why=why)
+        _look_into_store(found, plan)
         files = found.project.files(plan, text)
         if not force:
             found.project.refuse_edited(files)
@@ -213,6 +214,17 @@ def _check(plan: Plan, *, anyway: bool, why: str) -> None:
             where="switch",
             advice="To try it all the same: --anyway --why 'the reason'; it is recorded.",
         )
+
+
+def _look_into_store(found: Deployment, plan: Plan) -> None:
+    """Say before anything is stopped that the checkpoint is not in the store: the engine would download it first."""
+    from seatrial.facts.resolve import find_snapshot
+
+    repo = plan.stack.model.repo
+    if repo.startswith(("/", ".")):
+        return  # a folder inside the container
+    if find_snapshot(found.folder / plan.stack.store, repo, plan.stack.model.revision) is None:
+        found.say(f"{repo} is not in the store ({plan.stack.store}): the engine downloads it while it starts")
 
 
 def _say_upgrade(found: Deployment, plan: Plan) -> None:

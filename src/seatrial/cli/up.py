@@ -60,6 +60,7 @@ def up(
             {
                 "up": True,
                 "already": started is None,
+                "usual_seconds": found.usual_seconds(plan),
                 "seconds": started.seconds if started else 0.0,
                 "phases": started.phases if started else {},
                 "memory": found.boot,
@@ -72,7 +73,9 @@ def up(
         typer.echo(f"{plan.stack.name} serves already as planned, at {where}; nothing was touched.")
         return
     out = console()
-    out.print(f"{plan.stack.name} answers at {where} after {started.seconds:.0f} s. Started is not proven.")
+    usual = found.usual_seconds(plan)
+    compared = f" (usually {usual:.0f} s)" if usual else ""
+    out.print(f"{plan.stack.name} answers at {where} after {started.seconds:.0f} s{compared}. Started is not proven.")
     for phase, seconds in started.phases.items():
         out.print(f"  {phase:<20} {seconds:6.1f} s", highlight=False)
     for figure, both in found.boot.items():

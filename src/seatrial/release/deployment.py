@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +20,7 @@ from seatrial.engines.sglang.boot_log import read_boot_log
 from seatrial.engines.sglang.memory.compare import compare
 from seatrial.errors import InputError, SeatrialError, StartError
 from seatrial.findings import Finding
-from seatrial.ledger.database import Ledger
+from seatrial.ledger.database import FILE_NAME, Ledger
 from seatrial.ledger.entry import Combination, Entry, Kind
 from seatrial.planning.document import plan_document
 from seatrial.planning.plan import Plan
@@ -131,7 +132,8 @@ class Deployment:
             self._answer(plan, key)
             return
         refuse_taken_port(plan.stack, compose.containers())
-        self.display.phase("Starting: image and container")
+        usual = self.usual_seconds(plan)
+        self.display.phase(f"Starting: image and container{f' (usually {usual:.0f} s)' if usual else ''}")
         compose.up()
         container = self._ours(plan, compose)
         try:
@@ -142,8 +144,7 @@ class Deployment:
             compose.stop()
             raise
         self._compare(plan, self.started)
-        if self.boot:
-            self._append(plan, Kind.BOOT, None, "; ".join(finding.message for finding in self.findings))
+        self._append(plan, Kind.BOOT, None, "; ".join(finding.message for finding in self.findings))
 
     def _ours(self, plan: Plan, compose: Compose) -> Container:
         """Make sure that the container that runs is the one that was started, and publishes the stack's port."""
@@ -273,6 +274,19 @@ class Deployment:
             )
         finally:
             ledger.close()
+
+    def usual_seconds(self, plan: Plan) -> float | None:
+        """Say how long this very combination took to start before: the median; None where it never did."""
+        folder = self._ledger_folder(plan)
+        if not (folder / FILE_NAME).is_file():
+            return None
+        ledger = Ledger(folder)
+        try:
+            entries = ledger.entries(digest=self.combination(plan).digest(), kind=Kind.BOOT, limit=9)
+        finally:
+            ledger.close()
+        taken = [float(entry.figures["start_seconds"]) for entry in entries if "start_seconds" in entry.figures]
+        return statistics.median(taken) if taken else None
 
     def _compare_bench(self, plan: Plan) -> None:
         """Say how fast it is beside the last promoted one, where both were measured."""

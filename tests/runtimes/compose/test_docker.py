@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -29,9 +30,12 @@ def image() -> None:
 
 
 def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """Find a free port below the ephemeral ones: Docker's resolver listens on one of those in each container."""
+    for port in random.sample(range(20_000, 29_000), 200):
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no free port")
 
 
 class Life:
@@ -77,6 +81,7 @@ def test_up_answers_and_a_second_up_touches_nothing(life: Life) -> None:
     before, written = life.container(), (life.folder / "compose.yaml").stat().st_mtime_ns
     again = json.loads(life.seatrial("up", "--json", expect=0).stdout)
     assert again["already"] is True
+    assert again["usual_seconds"] > 0
     assert life.container() == before
     assert (life.folder / "compose.yaml").stat().st_mtime_ns == written
     assert life.status()["state"] == "running"
@@ -207,6 +212,7 @@ def test_a_stack_is_proven_and_promoted_a_looping_model_is_rolled_back_a_good_on
     kinds = [
         (entry["kind"], entry["verdict"], entry["combination"]["model"])
         for entry in json.loads(life.seatrial("ledger", "list", "--json", expect=0).stdout)
+        if entry["kind"] != "boot"
     ]
     assert kinds[::-1] == [
         ("verdict", "proven", "owner/good"),
