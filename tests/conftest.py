@@ -3,10 +3,15 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 from kit import CommandLine
 from seatrial.store import demonstration
+
+# A time limit for one example fails on a busy machine, and says nothing about the code.
+hypothesis.settings.register_profile("unhurried", deadline=None)
+hypothesis.settings.load_profile("unhurried")
 
 
 @pytest.fixture(scope="session")
