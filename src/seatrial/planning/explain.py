@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from seatrial.engines.sglang.catalogue import Catalogue, Flag, Variable
 from seatrial.engines.versions import in_range
 from seatrial.planning.conditions import Clause, Fact, Truth, in_words
-from seatrial.planning.plan import ENGINE, Plan
-from seatrial.planning.rules import Rule, load_rules
+from seatrial.planning.rules import ENGINE, Rule, load_rules
 from seatrial.planning.setting import Setting, Value
+
+if TYPE_CHECKING:
+    from seatrial.planning.plan import Plan
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,14 +22,13 @@ from seatrial.planning.conditions import Fact, show
 from seatrial.planning.container import about_container
 from seatrial.planning.decide import Decision, Ruling, judge
 from seatrial.planning.plan import (
-    ENGINE,
     against_rule,
     cannot_tell,
     decide_launch,
     memory_of,
     request_of,
 )
-from seatrial.planning.rules import Need, Rule, load_rules
+from seatrial.planning.rules import ENGINE, Need, Rule, load_rules
 from seatrial.planning.setting import SettingClass, Value
 from seatrial.planning.vocabulary import Facts, fixed_facts
 from seatrial.stack.model import Stack

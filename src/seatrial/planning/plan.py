@@ -18,12 +18,10 @@ from seatrial.findings import Finding, Level, by_weight
 from seatrial.planning import policies
 from seatrial.planning.conditions import Fact
 from seatrial.planning.decide import Decision, Ruling, decide, supporters
-from seatrial.planning.rules import Need, Rule, load_rules
+from seatrial.planning.rules import ENGINE, Need, Rule, load_rules
 from seatrial.planning.setting import EvidenceKind, Setting, SettingClass, Source, Value
 from seatrial.planning.vocabulary import Facts, Request, fixed_facts
 from seatrial.stack.model import Override, Stack
-
-ENGINE = "sglang"
 
 GRAVITY = tuple(SettingClass)
 """Classes, the gravest first."""

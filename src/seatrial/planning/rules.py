@@ -19,6 +19,9 @@ from seatrial.planning.setting import EvidenceKind, SettingClass, Source, Value,
 from seatrial.planning.vocabulary import VOCABULARY
 from seatrial.yaml_text import read_yaml
 
+ENGINE = "sglang"
+"""The engine that plans are made for."""
+
 ANY = "any"
 
 
