@@ -67,6 +67,9 @@ def build(environment: Path, lock: Path, stamp: Path, wanted: str) -> int:
                 f"run the command again once it can be reached. pip said: {last_line(installed.stdout)} "
                 f"(all of it: {keep(installed.stdout, environment)})"
             )
+    if "\nsetuptools==" not in lock.read_text(encoding="utf-8"):
+        # Python 3.11's venv brings it (10 MB), 3.12's does not, and nothing here asks for it.
+        run([str(environment / "bin" / "python"), "-m", "pip", "uninstall", "--quiet", "--yes", "setuptools"])
     temporary = stamp.with_suffix(".part")
     temporary.write_text(wanted, encoding="utf-8")
     temporary.replace(stamp)
