@@ -113,44 +113,66 @@ def flags() -> list[dict[str, Any]]:
 
     parser = argparse.ArgumentParser(add_help=False)
     ServerArgs.add_cli_args(parser)
-    found: dict[str, dict[str, Any]] = {}
-    for action in parser._actions:  # noqa: SLF001 - argparse has no public way to list them
-        long = [name for name in action.option_strings if name.startswith("--")]
-        if long:
-            entry = flag(action, long)
-            known = found.get(entry["name"])
-            found[entry["name"]] = entry if known is None or known.get("deprecated") else known
-    return sorted(found.values(), key=lambda entry: entry["name"])
+    actions = [action for action in parser._actions if long_names(action)]  # noqa: SLF001 - no public way to list them
+    owners = {action.dest: long_names(action)[0] for action in reversed(actions) if not is_deprecated(action)}
+    return sorted((flag(action, owners) for action in actions), key=lambda entry: str(entry["name"]))
 
 
-def flag(action: argparse.Action, names: list[str]) -> dict[str, Any]:
-    """Describe one option: what the parser knows of it, without its help text."""
-    kind = type(action).__name__
+def flag(action: argparse.Action, owners: dict[str, str]) -> dict[str, Any]:
+    """Describe one option: what the parser knows of it, without its help text.
+
+    Args:
+        action: the parser's entry.
+        owners: the option that each of the parser's fields belongs to; deprecated ones write into another's.
+    """
+    kind, names = type(action).__name__, long_names(action)
     entry: dict[str, Any] = {"name": names[0], "type": type_of(action)}
     positive = [name for name in names[1:] if not name.startswith("--no-")]
     if positive:
         entry["aliases"] = positive
     if kind == "BooleanOptionalAction":
         entry["negation"] = next(name for name in names if name.startswith("--no-"))
-    if action.nargs in ("+", "*") or (isinstance(action.nargs, int) and action.nargs > 1):
+    if action.nargs in ("+", "*"):
         entry["many"] = True
+    if action.nargs in ("?", "*"):
+        entry["optional"] = True
     if action.choices is not None:
         entry["choices"] = [plain(choice) for choice in action.choices if choice is not None]
     if action.required:
         entry["required"] = True
+    owner = owners.get(action.dest) if is_deprecated(action) else None
     default = plain(action.default)
-    if default is not None and default != "==SUPPRESS==":
+    if default not in (None, argparse.SUPPRESS, []) and owner is None:
         entry["default"] = default
-    if kind.startswith("Deprecated") or (action.help or "").lower().startswith(("deprecated", "[deprecated")):
+    if is_deprecated(action):
         entry["deprecated"] = True
-        instead = [name for name in options_in(action.help or "") if name not in names]
+        instead = [
+            name for name in options_in(str(getattr(action, "new_flag", None) or action.help)) if name not in names
+        ]
         if instead:
             entry["instead"] = instead
+    if owner is not None:
+        entry["sets"] = owner
+        if hasattr(action, "const_value"):
+            entry["sets_to"] = plain(action.const_value)
+    if kind not in ("_StoreAction", "_StoreTrueAction"):
+        entry["config_file"] = False  # SGLang's ConfigArgumentMerger refuses every other kind of action
     return entry
 
 
+def is_deprecated(action: argparse.Action) -> bool:
+    """Whether SGLang itself calls an option deprecated, by its action or at the beginning of its help."""
+    told = (action.help or "").lower().lstrip("([")
+    return type(action).__name__.startswith("Deprecated") or told.startswith("deprecated")
+
+
+def long_names(action: argparse.Action) -> list[str]:
+    """List an option's spellings that begin with two dashes."""
+    return [name for name in action.option_strings if name.startswith("--")]
+
+
 def options_in(text: str) -> list[str]:
-    """List the options that a help text names first; `--x-{a,b}` are two."""
+    """List the options that a text names first; `--x-{a,b}` are two."""
     for word in text.split():
         name = word.strip("`'\".,;():").partition("=")[0]
         if not name.startswith("--"):
@@ -182,7 +204,7 @@ def type_of(action: argparse.Action) -> str:
         return name
     if name == "human_readable_int":
         return "size"
-    if "json" in name.lower() or name == "parse_cuda_graph_config_arg":
+    if "json" in name.lower() or name in ("loads", "parse_cuda_graph_config_arg"):
         return "json"
     return "text"
 

@@ -40,6 +40,10 @@ class Flag:
         default: what it is where it is not given; None where the engine decides, or has none.
         deprecated: it still works, and will go.
         instead: what takes its place.
+        optional: it may stand without a value.
+        sets: the flag that a deprecated one writes into; None where it has a field of its own.
+        sets_to: what it writes there, where that is always the same.
+        config_file: whether a file given with `--config` may name it.
     """
 
     name: str
@@ -52,6 +56,10 @@ class Flag:
     default: Any = None
     deprecated: bool = False
     instead: tuple[str, ...] = ()
+    optional: bool = False
+    sets: str | None = None
+    sets_to: Scalar | None = None
+    config_file: bool = True
 
     @property
     def takes_value(self) -> bool:
@@ -65,15 +73,19 @@ class Variable:
 
     Attributes:
         name: its name.
-        type: bool, int, float, json, text.
+        type: bool, int, float, json, list (with commas), text.
         default: what it is where it is not set.
         choices: what it may be, where the engine takes only some values.
+        deprecated: the engine warns of it.
+        instead: what takes its place.
     """
 
     name: str
     type: str
     default: Any = None
     choices: tuple[Scalar, ...] = ()
+    deprecated: bool = False
+    instead: tuple[str, ...] = ()
 
 
 class Catalogue:
@@ -100,7 +112,14 @@ class Catalogue:
         """Find a flag by any full spelling, or a variable by its name."""
         if name in self._variables:
             row = self._variables[name]
-            return Variable(name, row["type"], row.get("default"), VARIABLE_CHOICES.get(name, ()))
+            return Variable(
+                name,
+                row["type"],
+                row.get("default"),
+                VARIABLE_CHOICES.get(name, ()),
+                row.get("deprecated", False),
+                tuple(row.get("instead", ())),
+            )
         flag = self._spellings.get(name)
         return _flag(self._rows[flag]) if flag else None
 
@@ -110,9 +129,8 @@ class Catalogue:
         return found if isinstance(found, Flag) else None
 
     def starting_with(self, prefix: str) -> tuple[str, ...]:
-        """List the canonical names that a prefix may stand for: argparse takes one that fits only one."""
-        fitting = {flag for spelling, flag in self._spellings.items() if spelling.startswith(prefix)}
-        return tuple(sorted(fitting))
+        """List the spellings that a prefix may stand for: argparse takes a prefix that fits only one."""
+        return tuple(sorted(spelling for spelling in self._spellings if spelling.startswith(prefix)))
 
     def nearest(self, name: str) -> str | None:
         """Find the spelling that resembles a wrong one most."""
@@ -185,4 +203,8 @@ def _flag(row: Mapping[str, Any]) -> Flag:
         row.get("default"),
         row.get("deprecated", False),
         tuple(row.get("instead", ())),
+        row.get("optional", False),
+        row.get("sets"),
+        row.get("sets_to"),
+        row.get("config_file", True),
     )

@@ -1,28 +1,27 @@
 """Understands a command line as SGLang's parser would, without ending at the first mistake. Pure.
 
-argparse's rules (0.5.16): `--flag value` and `--flag=value` are the same; an unambiguous beginning of a name stands for
-it; a flag given twice keeps its last value; a word that looks like a negative number is a value.
+argparse's rules (CPython 3.11 and 3.12, SGLang 0.5.16 and 0.5.23): `--flag value` and `--flag=value` are the same; a
+beginning that fits one spelling only stands for it; a flag given twice keeps its last value; a word that looks like a
+negative number is a value; a word with a space in it is a value unless it names a flag before an `=`.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from seatrial.engines.sglang.catalogue import Catalogue, Flag
-
-Value = str | int | float | bool | tuple[str | int | float, ...]
+from seatrial.engines.sglang.flag_values import Value, typed
 
 NEGATIVE_NUMBER = re.compile(r"-\d+\Z|-\d*\.\d+\Z")
-SIZE = re.compile(r"(\d+(?:\.\d+)?)(Ki|Mi|Gi|Ti|k|M|G|T|)\Z")
-SIZE_UNITS = {
-    "": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40,
-}  # fmt: skip
-"""`human_readable_int` of 0.5.16: `256k` is 256,000, and `256Ki` 262,144; only decimal units take a fraction."""
-ENTRY = re.compile(r"(?:.*/)?(?:sglang[./]launch_server(?:\.py)?|launch_server\.py)\Z")
+ENTRY = re.compile(r"(?:-m)?(?:.*/)?(?:sglang[./]launch_server(?:\.py)?|launch_server\.py)\Z")
+HELP = Flag("--help", "bool", ("-h",))
+"""argparse's own; it prints and ends."""
+CONFIG = "--config"
+MODEL_TYPE = "--model-type"
+"""An option of `sglang serve` itself: which kind of server starts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,7 @@ class GivenFlag:
 
     Attributes:
         name: canonical, or as it was written where the engine does not know it.
-        spelled: as it was written.
+        spelled: as it was written, without its value.
         words: its values as they were written.
         value: its value by the flag's type; the text itself where it is of another type.
         position: which word of the command it is.
@@ -39,6 +38,8 @@ class GivenFlag:
         candidates: what an ambiguous beginning could mean.
         well_typed: whether its words are of the flag's type.
         abbreviated: whether only the beginning of the name was written.
+        attached: whether its value was written behind an `=`.
+        from_config: whether it stands in the file that `--config` names.
     """
 
     name: str
@@ -50,6 +51,15 @@ class GivenFlag:
     candidates: tuple[str, ...] = ()
     well_typed: bool = True
     abbreviated: bool = False
+    attached: bool = False
+    from_config: bool = False
+
+    @property
+    def sets(self) -> tuple[str, Value]:
+        """The setting that it decides: a deprecated flag often writes into another one's field."""
+        if self.flag is None or self.flag.sets is None:
+            return self.name, self.value
+        return self.flag.sets, self.value if self.flag.sets_to is None else self.flag.sets_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +68,7 @@ class CommandLine:
 
     Attributes:
         program: the words before the engine's own.
-        flags: in their order; a flag given twice stands there twice.
+        flags: in the order in which they count, those of a config file first; a flag given twice stands there twice.
         stray: words that belong to no flag, by position.
     """
 
@@ -68,29 +78,54 @@ class CommandLine:
 
     @property
     def values(self) -> Mapping[str, Value]:
-        """What each known flag is set to in the end."""
-        return {given.name: given.value for given in self.flags if given.flag is not None}
+        """What each known flag is set to in the end; a deprecated one counts for what it sets."""
+        return dict(given.sets for given in self.flags if given.flag is not None and given.flag is not HELP)
+
+    @property
+    def config(self) -> str | None:
+        """The file that the engine reads more flags from: only `--config FILE`, in two words, makes it do so."""
+        files = [
+            given.words[0] for given in self.flags if given.spelled == CONFIG and given.words and not given.attached
+        ]
+        return files[0] if files else None
 
 
-def understand(words: Sequence[str], catalogue: Catalogue) -> CommandLine:
-    """Understand a whole command: the program, then its flags."""
+@dataclass(frozen=True, slots=True)
+class _Option:
+    """A word that names an option."""
+
+    spelled: str
+    attached: str | None
+    flag: Flag | None
+    candidates: tuple[str, ...] = ()
+    negated: bool = False
+    abbreviated: bool = False
+
+
+def understand(words: Sequence[str], catalogue: Catalogue, config: Mapping[str, Any] | None = None) -> CommandLine:
+    """Understand a whole command: the program, then its flags.
+
+    Args:
+        words: of the command, program first, or only flags.
+        catalogue: flags of the engine's version.
+        config: what the file holds that `--config` names, where it was read.
+    """
     begin = _begin(words)
+    numbered = [(at, words[at]) for at in range(begin, len(words))]
     flags: list[GivenFlag] = []
-    stray: list[tuple[int, str]] = []
-    at = begin
-    model = _positional_model(words, begin)
-    while at < len(words):
-        word = words[at]
-        if at == model:
-            flags.append(GivenFlag("--model-path", "MODEL", (word,), word, at, catalogue.flag("--model-path")))
-            at += 1
-        elif _is_option(word):
-            given, at = _option(words, at, catalogue)
-            flags.append(given)
-        else:
-            stray.append((at, word))
-            at += 1
-    return CommandLine(tuple(words[:begin]), tuple(flags), tuple(stray))
+    if begin and words[begin - 1] == "serve":
+        numbered = _without_model_type(numbered)
+        if numbered and not numbered[0][1].startswith("-"):
+            at, model = numbered.pop(0)
+            flags.append(GivenFlag("--model-path", "MODEL", (model,), model, at, catalogue.flag("--model-path")))
+    given, stray = _read(numbered, catalogue)
+    flags += given
+    command = CommandLine(tuple(words[:begin]), tuple(flags), tuple(stray))
+    if config is None or command.config is None:
+        return command
+    place = next(one.position for one in flags if one.spelled == CONFIG)
+    extra, more = _read([(place, word) for word in words_of_config(config, catalogue)], catalogue, from_config=True)
+    return CommandLine(command.program, (*extra, *command.flags), (*more, *command.stray))
 
 
 def _begin(words: Sequence[str]) -> int:
@@ -98,98 +133,129 @@ def _begin(words: Sequence[str]) -> int:
     for index, word in enumerate(words):
         if ENTRY.match(word):
             return index + 1
-        if word == "serve" and index and words[index - 1].rsplit("/", 1)[-1] in ("sglang", "sglang.cli"):
+        if (
+            word == "serve"
+            and index
+            and words[index - 1].rsplit("/", 1)[-1] in ("sglang", "sglang.cli", "sglang.cli.main")
+        ):
             return index + 1
     return next((index for index, word in enumerate(words) if word.startswith("--")), len(words))
 
 
-def _positional_model(words: Sequence[str], begin: int) -> int | None:
-    """Find the model of `sglang serve MODEL`."""
-    if begin and words[begin - 1] == "serve" and begin < len(words) and not _is_option(words[begin]):
-        return begin
-    return None
+def _without_model_type(words: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """Take out the option that `sglang serve` reads before the parser sees the others."""
+    kept: list[tuple[int, str]] = []
+    skip = False
+    for at, word in words:
+        if skip or word.startswith(f"{MODEL_TYPE}="):
+            skip = False
+        elif word == MODEL_TYPE:
+            skip = True
+        else:
+            kept.append((at, word))
+    return kept
 
 
-def _is_option(word: str) -> bool:
-    return word.startswith("-") and len(word) > 1 and not NEGATIVE_NUMBER.match(word) and " " not in word
+def _read(
+    words: list[tuple[int, str]], catalogue: Catalogue, *, from_config: bool = False
+) -> tuple[list[GivenFlag], list[tuple[int, str]]]:
+    """Split numbered words into flags with their values, and words that belong to none."""
+    end = next((index for index, (_, word) in enumerate(words) if word == "--"), len(words))
+    options = [_option(word, catalogue) if index < end else None for index, (_, word) in enumerate(words)]
+    flags: list[GivenFlag] = []
+    stray = words[end:]  # argparse does not know `--` either: nothing may follow it
+    index = 0
+    while index < end:
+        option = options[index]
+        if option is None:
+            stray.append(words[index])
+            index += 1
+            continue
+        until = next((after for after in range(index + 1, end) if options[after] is not None), end)
+        following = tuple(word for _, word in words[index + 1 : until])
+        given = _given(option, following, words[index][0], from_config=from_config)
+        flags.append(given)
+        index += 1 if option.attached is not None else 1 + len(given.words)
+    return flags, sorted(stray)
 
 
-def _option(words: Sequence[str], at: int, catalogue: Catalogue) -> tuple[GivenFlag, int]:
-    spelled, equals, attached = words[at].partition("=")
-    flag = catalogue.flag(spelled)
-    candidates: tuple[str, ...] = ()
-    if flag is None and spelled.startswith("--") and len(spelled) > 2:
-        candidates = catalogue.starting_with(spelled)
-        flag = catalogue.flag(candidates[0]) if len(candidates) == 1 else None
-    abbreviated = flag is not None and bool(candidates)
-    following = _following(words, at + 1)
+def _option(word: str, catalogue: Catalogue) -> _Option | None:
+    """Tell whether a word names an option, as argparse does: None for a value."""
+    if not word.startswith("-") or word == "-":
+        return None
+    exact = _exact(word, None, catalogue)
+    if exact:
+        return exact
+    spelled, equals, attached = word.partition("=")
+    if equals and (found := _exact(spelled, attached, catalogue)):
+        return found
+    value = attached if equals else None
+    if word.startswith("--"):
+        fitting = catalogue.starting_with(spelled)
+        if HELP.name.startswith(spelled):
+            fitting = (*fitting, HELP.name)
+        if len(fitting) == 1:
+            flag = HELP if fitting[0] == HELP.name else catalogue.flag(fitting[0])
+            negated = flag is not None and fitting[0] == flag.negation
+            return _Option(spelled, value, flag, negated=negated, abbreviated=True)
+        if fitting:
+            return _Option(spelled, value, None, fitting)
+    if NEGATIVE_NUMBER.match(word) or " " in word:
+        return None
+    return _Option(spelled, value, None)
+
+
+def _exact(spelled: str, attached: str | None, catalogue: Catalogue) -> _Option | None:
+    flag = HELP if spelled in (HELP.name, *HELP.aliases) else catalogue.flag(spelled)
+    return _Option(spelled, attached, flag, negated=spelled == flag.negation) if flag else None
+
+
+def _given(option: _Option, following: tuple[str, ...], position: int, *, from_config: bool) -> GivenFlag:
+    """Give an option the values that are its own."""
+    flag, attached = option.flag, option.attached is not None
+    own = (option.attached,) if option.attached is not None else ()
     if flag is None:
-        taken = (attached,) if equals else following[:1]
-        value: Value = taken[0] if taken else True
-        step = at + 1 + (0 if equals else len(taken))
-        return GivenFlag(spelled, spelled, taken, value, at, None, candidates, well_typed=True), step
-    if not flag.takes_value:
-        off = spelled == flag.negation
-        taken = (attached,) if equals else ()
+        words = own or following
+        value: Value = words if len(words) > 1 else words[0] if words else True
         return GivenFlag(
-            flag.name, spelled, taken, not off, at, flag, well_typed=not equals, abbreviated=abbreviated
-        ), at + 1
-    taken = (attached,) if equals else following if flag.many else following[:1]
-    value, well_typed = typed(flag, taken)
-    step = at + 1 + (0 if equals else len(taken))
-    return GivenFlag(flag.name, spelled, taken, value, at, flag, (), well_typed, abbreviated), step
+            option.spelled,
+            option.spelled,
+            words,
+            value,
+            position,
+            None,
+            option.candidates,
+            attached=attached,
+            from_config=from_config,
+        )
+    if not flag.takes_value:
+        words, value, fits = own, not option.negated, not attached
+    else:
+        words = own or (following if flag.many else following[:1])
+        value, fits = typed(flag, words)
+    return GivenFlag(
+        flag.name, option.spelled, words, value, position, flag, (), fits, option.abbreviated, attached, from_config
+    )
 
 
-def _following(words: Sequence[str], start: int) -> tuple[str, ...]:
-    """List the words up to the next option."""
-    end = start
-    while end < len(words) and not _is_option(words[end]):
-        end += 1
-    return tuple(words[start:end])
+def words_of_config(document: Mapping[str, Any], catalogue: Catalogue) -> list[str]:
+    """Turn the mapping of a `--config` file into words, as SGLang's ConfigArgumentMerger does (0.5.16).
 
+    Keys go in as they are written: `tp_size` becomes `--tp_size`, which the parser does not know. Keys that it refuses
+    (deprecated flags and those with a negation) are left out here; `flag_checks` reports them.
+    """
+    import json  # noqa: PLC0415 - few launches have such a file
 
-def typed(flag: Flag, words: Sequence[str]) -> tuple[Value, bool]:
-    """Turn a flag's words into its value; and say whether they are of its type."""
-    if not words:
-        return "", False
-    made = [_typed(flag.type, word) for word in words]
-    right = all(fits for _, fits in made)
-    if flag.many:
-        return tuple(value for value, _ in made), right
-    return made[0][0], right
-
-
-def _typed(kind: str, word: str) -> tuple[Any, bool]:
-    try:
-        if kind == "int":
-            return int(word), True
-        if kind == "float":
-            return float(word), True
-        if kind == "json":
-            json.loads(word)
-            return word, True
-    except (ValueError, RecursionError):
-        return word, False
-    if kind == "size":
-        found = SIZE.match(word.strip())
-        if not found or ("." in found[1] and found[2] in ("", "Ki", "Mi", "Gi", "Ti")):
-            return word, False
-        return round(float(found[1]) * SIZE_UNITS[found[2]]) if "." in found[1] else int(found[1]) * SIZE_UNITS[
-            found[2]
-        ], True
-    return word, True
-
-
-def from_config(document: Mapping[str, Any], catalogue: Catalogue) -> CommandLine:
-    """Understand the mapping of a `--config` file: keys with `-` or `_`, booleans for flags without a value."""
     words: list[str] = []
     for key, value in document.items():
-        name = f"--{str(key).replace('_', '-')}"
-        if value is False or value is None:
+        flag = catalogue.flag(f"--{str(key).replace('_', '-')}")
+        if flag is not None and not flag.config_file:
             continue
-        words.append(name)
-        if value is True:
-            continue
-        items = value if isinstance(value, list) else [value]
-        words += [json.dumps(item) if isinstance(item, dict | list) else str(item) for item in items]
-    return understand(["sglang.launch_server", *words], catalogue)
+        if isinstance(value, bool) and flag is not None and not flag.takes_value:
+            words += [f"--{key}"] if value else []
+        elif isinstance(value, list):
+            words += [f"--{key}", *map(str, value)] if value else []
+        else:
+            text = str(value).lower() if isinstance(value, bool) else str(value)
+            words += [f"--{key}", json.dumps(value) if isinstance(value, dict) else text]
+    return words

@@ -1,8 +1,7 @@
-"""Findings about single flags, their values, and flags that do not go together. Pure."""
+"""Findings about single flags and their values; what goes wrong between several is in `contradictions`. Pure."""
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -11,21 +10,19 @@ from importlib import resources
 from typing import Any
 
 from seatrial.engines.sglang.catalogue import Catalogue, Flag, Variable, load, versions
-from seatrial.engines.sglang.command_line import CommandLine, GivenFlag, Value
-from seatrial.engines.versions import in_range
+from seatrial.engines.sglang.command_line import CONFIG, HELP, CommandLine, GivenFlag
+from seatrial.engines.sglang.contradictions import contradictions
+from seatrial.engines.sglang.flag_values import Value, one_of
+from seatrial.engines.sglang.quoting import about_stray, about_value, has_typographic_dash, is_json, typographic_dash
+from seatrial.engines.sglang.variable_checks import check_variable
 from seatrial.findings import Finding, Level
 from seatrial.yaml_text import read_yaml
 
 Where = Callable[[int], str | None]
 """Names the file and line of a word of the command."""
 
-DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-QUOTES = "\"'\u201c\u201d\u2018\u2019"
-UNEXPANDED = re.compile(r"\$\{?[A-Za-z_][A-Za-z0-9_]*\}?")
-TYPES = {"bool": "true or false", "int": "a whole number", "float": "a number", "json": "JSON"}
-BOOLEAN_WORDS = frozenset({"true", "false", "1", "0", "yes", "no", "on", "off"})
-"""What `get_bool_env_var` and EnvBool of 0.5.16 understand; `y`, `n`, `t`, `f` too, but nobody should have to know."""
 DECIMAL_SIZE = re.compile(r"\d+k\Z")
+WANTED = {"int": "a whole number", "float": "a number", "size": "a whole number, or one like 256Ki", "json": "JSON"}
 
 FALLBACKS: Mapping[str, float] = {
     "--mamba-full-memory-ratio": 0.9,
@@ -42,13 +39,13 @@ def check_command(
     where: Where = lambda _position: None,
 ) -> list[Finding]:
     """Check a command line and the environment variables beside it."""
-    findings = [
-        finding for given in command.flags for finding in _given(given, catalogue, where(given.position), command)
-    ]
-    findings += [_stray(word, where(position), catalogue) for position, word in command.stray]
+    findings = [finding for given in command.flags for finding in _given(given, catalogue, where(given.position))]
+    findings += [about_stray(word, where(position), catalogue) for position, word in command.stray]
     findings += _repeated(command, where)
     findings += [finding for name, value in variables.items() for finding in check_variable(name, value, catalogue)]
-    return findings + list(contradictions(command.values, catalogue.version))
+    values = {**{name: value for name, value in variables.items() if value is not None}, **command.values}
+    places = {given.sets[0]: where(given.position) for given in command.flags}
+    return findings + list(contradictions(values, catalogue.version, places))
 
 
 def check_values(values: Mapping[str, Value], catalogue: Catalogue) -> list[Finding]:
@@ -66,24 +63,50 @@ def check_values(values: Mapping[str, Value], catalogue: Catalogue) -> list[Find
     return findings + list(contradictions(values, catalogue.version))
 
 
+def check_config(document: Mapping[str, Any], catalogue: Catalogue, where: str | None = None) -> list[Finding]:
+    """Check the keys of a file that `--config` names; their values are checked as flags are.
+
+    SGLang (0.5.16, `server_args_config_parser.py`) makes a flag of each key as it is written, and refuses keys of flags
+    that do more than store a value.
+    """
+    findings = []
+    for key in document:
+        name = f"--{key}"
+        flag = catalogue.flag(name.replace("_", "-"))
+        if flag is not None and not flag.config_file:
+            message = f"a config file can't hold {key}: the engine ends at once"
+            advice = (
+                f"Use {' and '.join(flag.instead)} there." if flag.instead else f"Give {flag.name} on the command line."
+            )
+            findings.append(Finding(Level.ERROR, "config-key-refused", message, advice, flag.name, where))
+        elif flag is not None and catalogue.flag(name) is None:
+            message = f"the key {key} becomes the flag {name}, which the engine does not know: it ends at once"
+            findings.append(
+                Finding(Level.ERROR, "unknown-flag", message, f"Write {flag.name[2:]} with hyphens.", flag.name, where)
+            )
+    return findings
+
+
 def unknown(name: str, catalogue: Catalogue, where: str | None = None) -> Finding:
     """Say that the engine does not know a flag: it was removed, is newer, or is misspelt."""
+    level, hedge = Level.ERROR, "; the engine ends at once"
+    if not catalogue.exact:  # the flags of a neighbouring version are held against it
+        level, hedge = Level.WARNING, f"; whether {catalogue.wanted or 'this version'} has it is not known here"
     for version in versions():
-        if version == catalogue.version:
-            continue
         other = load(version).flag(name)
-        if other is not None:
-            older = versions().index(version) < versions().index(catalogue.version)
-            verb = "was removed" if older else "came later"
-            what = f" Use {' and '.join(other.instead)}." if other.instead else ""
-            return Finding(
-                Level.ERROR,
-                "removed-flag" if older else "newer-flag",
-                f"SGLang {catalogue.version} has no {name}: it {verb} ({version} has it); the engine ends at once",
-                f"Take it out.{what}",
-                name,
-                where,
-            )
+        if version == catalogue.version or other is None:
+            continue
+        older = versions().index(version) < versions().index(catalogue.version)
+        verb = "was removed" if older else "came later"
+        what = f" Use {' and '.join(other.instead)}." if other.instead else ""
+        return Finding(
+            level,
+            "removed-flag" if older else "newer-flag",
+            f"SGLang {catalogue.version} has no {name}: it {verb} ({version} has it){hedge}",
+            f"Take it out.{what}",
+            name,
+            where,
+        )
     nearest = catalogue.nearest(name)
     return Finding(
         Level.ERROR,
@@ -95,24 +118,18 @@ def unknown(name: str, catalogue: Catalogue, where: str | None = None) -> Findin
     )
 
 
-def _given(given: GivenFlag, catalogue: Catalogue, where: str | None, command: CommandLine) -> Iterator[Finding]:
-    if given.spelled.startswith(tuple(DASHES)) or any(dash in given.spelled for dash in DASHES):
-        yield _typographic_dash(given.spelled, catalogue, where)
-        return
-    if given.flag is None:
-        if len(given.candidates) > 1:
-            yield Finding(
-                Level.ERROR,
-                "ambiguous-flag",
-                f"{given.spelled} may be {', '.join(given.candidates[:4])}: the engine ends at once",
-                "Write the whole name.",
-                given.spelled,
-                where,
-            )
-        else:
-            yield unknown(given.spelled, catalogue, where)
+def _given(given: GivenFlag, catalogue: Catalogue, where: str | None) -> Iterator[Finding]:
+    if has_typographic_dash(given.spelled):
+        yield typographic_dash(given.spelled, catalogue, where)
         return
     flag = given.flag
+    if flag is None:
+        yield _not_understood(given, catalogue, where)
+        return
+    if flag is HELP:
+        message = f"{given.spelled} makes the engine print its flags and end"
+        yield Finding(Level.ERROR, "help-asked", message, "Take it out.", HELP.name, where)
+        return
     if given.abbreviated:
         yield Finding(
             Level.WARNING,
@@ -123,10 +140,12 @@ def _given(given: GivenFlag, catalogue: Catalogue, where: str | None, command: C
             where,
         )
     yield from _age(flag, catalogue, where)
-    if flag.takes_value and not given.words:
+    if flag.name == CONFIG and (given.attached or given.abbreviated):
+        message = "the engine reads the file only where --config stands alone, followed by the file; here it is ignored"
+        yield Finding(Level.ERROR, "config-not-read", message, "Write --config FILE, in two words.", CONFIG, where)
+    if flag.takes_value and not given.words and not flag.optional:
         yield _wrong_type(flag, "nothing", where)
-        return
-    if not flag.takes_value and given.words:
+    elif not flag.takes_value and given.words:
         yield Finding(
             Level.ERROR,
             "needless-value",
@@ -135,34 +154,58 @@ def _given(given: GivenFlag, catalogue: Catalogue, where: str | None, command: C
             flag.name,
             where,
         )
-        return
-    quoting = [finding for word in given.words for finding in _quoting(flag, word, where)]
+    else:
+        yield from _words(given, flag, where)
+
+
+def _not_understood(given: GivenFlag, catalogue: Catalogue, where: str | None) -> Finding:
+    gone = unknown(given.spelled, catalogue, where)
+    if not given.candidates or gone.id != "unknown-flag":  # a flag that was removed may be the beginning of two others
+        return gone
+    return Finding(
+        Level.ERROR,
+        "ambiguous-flag",
+        f"{given.spelled} may be {', '.join(given.candidates[:4])}: the engine ends at once",
+        "Write the whole name.",
+        given.spelled,
+        where,
+    )
+
+
+def _words(given: GivenFlag, flag: Flag, where: str | None) -> Iterator[Finding]:
+    quoting = [finding for word in given.words for finding in about_value(flag, word, where)]
     yield from quoting
-    if not quoting:
-        yield from _value(flag, given.value, where, well_typed=given.well_typed)
-        if flag.type == "size" and given.words and DECIMAL_SIZE.match(given.words[0]):
-            number = given.words[0][:-1]
-            yield Finding(
-                Level.WARNING,
-                "decimal-size",
-                f"{flag.name} {given.words[0]} is {int(number) * 1000:,}, and not {int(number) * 1024:,}",
-                f"Write {number}Ki for {int(number) * 1024:,}, or the number itself.",
-                flag.name,
-                where,
-            )
-    del command
+    if quoting:
+        return
+    yield from _value(flag, given.value, where, well_typed=given.well_typed)
+    if flag.type == "size" and given.words and DECIMAL_SIZE.match(given.words[0]):
+        number = given.words[0][:-1]
+        yield Finding(
+            Level.WARNING,
+            "decimal-size",
+            f"{flag.name} {given.words[0]} is {int(number) * 1000:,}, and not {int(number) * 1024:,}",
+            f"Write {number}Ki for {int(number) * 1024:,}, or the number itself.",
+            flag.name,
+            where,
+        )
 
 
 def _value(flag: Flag, value: Value, where: str | None, *, well_typed: bool = True) -> Iterator[Finding]:
+    if flag.optional and value is True:
+        return  # it stands alone, and means something so
     items = value if isinstance(value, tuple) else (value,)
     if not well_typed or not all(_fits(flag, item) for item in items):
         yield _wrong_type(flag, " ".join(map(str, items)), where)
         return
-    if flag.choices and not flag.many:
+    if flag.choices:
         wrong = [item for item in items if str(item) not in map(str, flag.choices)]
         if wrong:
             yield _bad_choice(flag, wrong[0], where)
             return
+    for item in items:
+        if instead := old_values().get(flag.name, {}).get(str(item)):
+            message = f"SGLang is giving up {flag.name} {item}"
+            yield Finding(Level.WARNING, "deprecated-value", message, f"Use {instead}.", flag.name, where)
     if flag.name == "--served-model-name" and ":" in str(value):
         yield Finding(
             Level.ERROR,
@@ -184,6 +227,14 @@ def _value(flag: Flag, value: Value, where: str | None, *, well_typed: bool = Tr
         )
 
 
+@cache
+def old_values() -> Mapping[str, Mapping[str, str]]:
+    """Load the values that are going or gone: by flag and value, what to use instead."""
+    file = resources.files(__package__).joinpath("flags", "values.yaml")
+    found: Mapping[str, Mapping[str, str]] = read_yaml(file.read_text(encoding="utf-8"), where="values.yaml").value
+    return found
+
+
 def _fits(flag: Flag, value: Any) -> bool:
     """Whether a typed value is of a flag's type."""
     if flag.type == "bool":
@@ -191,13 +242,11 @@ def _fits(flag: Flag, value: Any) -> bool:
     if isinstance(value, bool):
         return False
     if flag.type in ("int", "size"):
-        return isinstance(value, int) or (
-            flag.type == "size" and bool(re.fullmatch(r"\d+(\.\d+)?[kMGT]i?|\d+[KMGT]i", str(value)))
-        )
+        return isinstance(value, int) or (flag.type == "size" and one_of("size", str(value))[1])
     if flag.type == "float":
         return isinstance(value, int | float) and math.isfinite(value)
     if flag.type == "json":
-        return _is_json(str(value))
+        return is_json(str(value))
     return True
 
 
@@ -210,8 +259,7 @@ def _same(default: Any, value: Value) -> bool:
 
 
 def _wrong_type(flag: Flag, found: str, where: str | None) -> Finding:
-    wanted = {"int": "a whole number", "float": "a number", "size": "a whole number, or one like 256Ki", "json": "JSON"}
-    what = wanted.get(flag.type, "no value" if flag.type == "bool" else "a value")
+    what = WANTED.get(flag.type, "no value" if flag.type == "bool" else "a value")
     return Finding(
         Level.ERROR,
         "wrong-type",
@@ -226,6 +274,8 @@ def _bad_choice(flag: Flag, value: Any, where: str | None) -> Finding:
     import difflib  # noqa: PLC0415 - only a wrong value needs it
 
     close = difflib.get_close_matches(str(value), [str(choice) for choice in flag.choices], n=1, cutoff=0.5)
+    if instead := old_values().get(flag.name, {}).get(str(value)):
+        close = [instead]
     shown = ", ".join(map(str, flag.choices[:12])) + (" …" if len(flag.choices) > 12 else "")
     return Finding(
         Level.ERROR,
@@ -256,188 +306,23 @@ def _age(flag: Flag, catalogue: Catalogue, where: str | None) -> Iterator[Findin
     )
 
 
-def _quoting(flag: Flag, word: str, where: str | None) -> Iterator[Finding]:
-    problem = advice = None
-    if len(word) > 1 and word[0] in QUOTES and word[-1] in QUOTES:
-        problem, advice = f"its value holds the quotes themselves: {word}", f"Write {word[1:-1]} without quotes there."
-    elif word.startswith("=") or word == "":
-        problem, advice = (
-            "its value begins with a stray '='" if word else "its value is empty",
-            "Write --flag=value without spaces.",
-        )
-    elif word != word.strip():
-        problem, advice = f"its value has white space around it: {word!r}", "Remove it."
-    elif word.endswith("\\"):
-        problem, advice = (
-            "a backslash of a line continuation is part of its value",
-            "In a list, every word stands alone.",
-        )
-    elif UNEXPANDED.fullmatch(word):
-        problem, advice = (
-            f"{word} is passed on as it is: no shell fills it in here",
-            "Write the value, or let Compose fill in ${NAME}.",
-        )
-    elif word.lstrip().startswith("{") and not _is_json(word):
-        problem, advice = f"{word} is no JSON: its quotes were lost", "Quote the whole text once: '{\"key\": 1}'."
-    if problem:
-        yield Finding(Level.ERROR, "quoting", f"{flag.name}: {problem}", advice or "", flag.name, where)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
-
-
-def _stray(word: str, where: str | None, catalogue: Catalogue) -> Finding:
-    if any(dash in word[:2] for dash in DASHES):
-        return _typographic_dash(word, catalogue, where)
-    name = word.partition(" ")[0].partition("=")[0]
-    if word.startswith("--") and " " in word:
-        return Finding(
-            Level.ERROR,
-            "quoting",
-            f"{word!r} is one word, so the engine looks for a flag of that whole name",
-            f"Make two words of it, or write {'='.join(word.split(None, 1))}.",
-            name,
-            where,
-        )
-    if word.strip() in ("\\", ""):
-        return Finding(
-            Level.ERROR,
-            "quoting",
-            "a line continuation became a word of its own",
-            "Remove it; in a list every word stands alone.",
-            None,
-            where,
-        )
-    return Finding(
-        Level.ERROR,
-        "stray-word",
-        f"{word!r} belongs to no flag: the engine ends with 'unrecognized arguments'",
-        "Remove it, or name its flag.",
-        None,
-        where,
-    )
-
-
-def _typographic_dash(word: str, catalogue: Catalogue, where: str | None) -> Finding:
-    plain = (
-        "--"
-        + word.lstrip("-" + DASHES).translate({ord(dash): "-" for dash in DASHES}).partition("=")[0].partition(" ")[0]
-    )
-    nearest = catalogue.nearest(plain) or plain
-    return Finding(
-        Level.ERROR,
-        "quoting",
-        f"{word!r} holds a typographic dash where two hyphens belong",
-        f"Write {nearest}.",
-        nearest,
-        where,
-    )
-
-
 def _repeated(command: CommandLine, where: Where) -> Iterator[Finding]:
     seen: dict[str, GivenFlag] = {}
     for given in command.flags:
-        before = seen.get(given.name)
-        if before is not None and given.flag is not None:
-            same = "" if before.value == given.value else f", and {given.value} replaces {before.value}"
+        name, value = given.sets
+        before = seen.get(name)
+        if before is not None and given.flag is not None and before.from_config == given.from_config:
+            same = "" if before.sets[1] == value else f", and {value} replaces {before.sets[1]}"
+            spelled = (
+                f"{name} is given twice" if before.name == given.name else f"{before.name} and {given.name} are one"
+            )
+            files = name == CONFIG
             yield Finding(
-                Level.WARNING,
+                Level.ERROR if files else Level.WARNING,
                 "repeated-flag",
-                f"{given.name} is given twice{same}",
+                f"{spelled}{': the engine ends at once' if files else same}",
                 "Keep one of the two.",
-                given.name,
+                name,
                 where(given.position),
             )
-        seen[given.name] = given
-
-
-def check_variable(name: str, value: str | None, catalogue: Catalogue) -> Iterator[Finding]:
-    """Check one environment variable: SGLang never complains about one that it does not know."""
-    found = catalogue.find(name)
-    if found is None:
-        if name.startswith(("SGLANG_", "SGL_")):
-            nearest = catalogue.nearest(name)
-            yield Finding(
-                Level.WARNING,
-                "unknown-variable",
-                f"SGLang {catalogue.version} does not know {name}, and does not say so: it has no effect",
-                f"Did you mean {nearest}?" if nearest else "Remove it.",
-                name,
-            )
-        return
-    if not isinstance(found, Variable) or value is None:
-        return
-    if found.choices and value not in found.choices:
-        yield Finding(
-            Level.ERROR,
-            "bad-choice",
-            f"{name} can't be {value!r}: the engine silently takes {found.default or 'its default'} instead",
-            f"It can be {', '.join(map(str, found.choices))}.",
-            name,
-        )
-    elif not _variable_fits(found.type, value):
-        yield Finding(
-            Level.ERROR,
-            "wrong-type",
-            f"{name} takes {TYPES.get(found.type, found.type)}, and {value!r} is set",
-            "Correct it.",
-            name,
-        )
-    elif found.default is not None and str(found.default).lower() == value.lower():
-        yield Finding(
-            Level.NOTE,
-            "no-op",
-            f"{name}={value} changes nothing: that is the default",
-            "Keep it if you want it stated.",
-            name,
-        )
-
-
-def _variable_fits(kind: str, value: str) -> bool:
-    try:
-        if kind == "int":
-            int(value)
-        elif kind == "float":
-            float(value)
-        elif kind == "json":
-            json.loads(value)
-        elif kind == "bool":
-            return value.lower() in BOOLEAN_WORDS | {"y", "n", "t", "f"}
-    except ValueError:
-        return False
-    return True
-
-
-def contradictions(values: Mapping[str, Value], version: str) -> Iterator[Finding]:
-    """Find flags that do not go together."""
-    for row in _contradictions():
-        if not in_range(version, row.get("versions", "")):
-            continue
-        if all(_is(values, name, wanted) for name, wanted in row["when"].items()) and not (
-            row.get("unless") and all(_is(values, name, wanted) for name, wanted in row["unless"].items())
-        ):
-            yield Finding(Level(row["level"]), row["id"], row["message"], row["advice"], next(iter(row["when"])))
-
-
-def _is(values: Mapping[str, Value], name: str, wanted: Any) -> bool:
-    if name not in values:
-        return False
-    value = values[name]
-    if wanted is True:
-        return value is not False
-    if isinstance(wanted, Mapping):
-        if "above" in wanted:
-            return isinstance(value, int | float) and value > wanted["above"]
-        return bool(value != wanted["is_not"])
-    return _same(wanted, value)
-
-
-@cache
-def _contradictions() -> list[dict[str, Any]]:
-    file = resources.files(__package__).joinpath("flags", "contradictions.yaml")
-    return list(read_yaml(file.read_text(encoding="utf-8"), where="contradictions.yaml").value)
+        seen[name] = given
