@@ -32,7 +32,7 @@ SEE_ALSO = {
     "switch": ["release"],
     "install-scripts": ["release"],
     "ledger": ["release"],
-    "doctor": ["release"],
+    "doctor": ["doctor", "release"],
     "prove": ["verdicts", "tool-calls", "merge-request-review", "degeneration"],
     "bench": ["verdicts"],
     "endpoint": [],

@@ -273,7 +273,10 @@ def _unknown(start: Start, cut: Traceback | None) -> Named:
         role=Role.CAUSE,
         phase=phase,
         cause=f"Unknown failure {where}: no known cause fits. First: {quoted}",
-        fix="Read the first traceback, and look for its last line in the engine's issue tracker.",
+        fix=(
+            "Read the first traceback, and look for its last line in the engine's issue tracker. "
+            "`seatrial doctor --bundle report.md` makes a redacted report for it."
+        ),
         line=line,
         evidence=evidence,
         ranks=(traceback.rank,) if traceback and traceback.rank else (),

@@ -9,24 +9,27 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
-from typing import BinaryIO
+from typing import IO
 
 from seatrial.doctor.model import LogLine
 
 BLOCK_BYTES = 1 << 20
 """How much is read at once."""
+PLAIN_TIME_LENGTH = len("2031-02-03 04:05:06")
 LONGEST_LINE_BYTES = 64 * 1024
 """A longer line is cut there: the longest real one, the engine's arguments, has 16 KiB."""
 
 COLOURS = re.compile(r"\x1b(?:\[[0-9;?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[@-Z\\-_])")
 RAW_COLOURS = re.compile(rb"(?:\x1b|\\u001[bB])\[[0-9;?]*[A-Za-z]")
 
+RAW_COMPOSE = re.compile(rb"(?:[A-Za-z0-9][\w.-]{0,120}? +\| ?)?(?:\d{4}-\d\d-\d\dT\S{8,40} )?")
+
 DOCKER_JSON = '{"log":'
 KUBERNETES = re.compile(
     r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)) (?:stdout|stderr) [FP] "
 )
 COMPOSE = re.compile(r"(?P<source>[A-Za-z0-9][\w.-]{0,120}?) +\| ?")
-DOCKER_TIME = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)\s+(?=\S)")
+DOCKER_TIME = re.compile(r"(?P<time>\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?)[ \t]")
 JOURNAL = re.compile(r"[A-Z][a-z]{2} [ 0-3]?\d \d\d:\d\d:\d\d \S+ [\w./@-]+\[\d+\]: ")
 
 SGLANG_PREFIX = re.compile(r"\[(?P<time>\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:[.,]\d+)?)(?P<rank>[^\]\n]{0,80})\] ?")
@@ -40,7 +43,7 @@ PROCESS_PREFIX = re.compile(r"\((?P<process>[A-Z][\w. =:-]{1,60})\) ")
 RANK_WORDS = re.compile(r"\b(?:DP|TP|PP|EP)\d+\b")
 
 
-def blocks_to_lines(stream: BinaryIO) -> Iterator[bytes]:
+def blocks_to_lines(stream: IO[bytes]) -> Iterator[bytes]:
     """Yield the lines of a stream without their ends; a line longer than `LONGEST_LINE_BYTES` is cut.
 
     Memory stays at a few blocks, whatever the stream's size, and whether or not it has line ends.
@@ -80,6 +83,8 @@ def parse_line(raw: bytes, number: int) -> LogLine:
     source = ""
     if text.startswith(DOCKER_JSON):
         text, time = _docker_json(text)
+        if "\r" in text:
+            text = next((state for state in reversed(text.split("\r")) if state.strip()), "")
     if "\x1b" in text:
         text = COLOURS.sub("", text)
     whole = text
@@ -101,7 +106,8 @@ def parse_line(raw: bytes, number: int) -> LogLine:
 def parse_time(text: str) -> float | None:
     """Read a time; one without a zone is taken for UTC. None where it is none."""
     try:
-        read = datetime.fromisoformat(_trim_fraction(text.replace(",", ".")))
+        plain = text if len(text) == PLAIN_TIME_LENGTH else _trim_fraction(text.replace(",", "."))
+        read = datetime.fromisoformat(plain)
         return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()
     except (ValueError, OverflowError):
         return None

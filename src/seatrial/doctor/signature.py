@@ -71,7 +71,7 @@ class Signature:
         role: what part it plays.
         phase: in which phase it happens.
         patterns: regular expressions, searched in the message; named groups become figures.
-        words: a line must hold one of them (small letters, without digits).
+        words: a line must hold one of them, or all of one where it is several words (small letters, without digits).
         never: a line that matches this is not meant.
         frames: the traceback that the line ends must hold a frame that matches this.
         engines: whose lines these are: `sglang`, `vllm`, `llama.cpp`, or `any`.
@@ -93,7 +93,7 @@ class Signature:
     role: Role
     phase: str
     patterns: tuple[re.Pattern[str], ...]
-    words: tuple[bytes, ...]
+    words: tuple[tuple[bytes, ...], ...]
     cause: tuple[str, ...]
     fix: tuple[str, ...]
     sources: tuple[str, ...]
@@ -136,7 +136,7 @@ class Phase:
     id: str
     title: str
     begins: tuple[re.Pattern[str], ...]
-    words: tuple[bytes, ...]
+    words: tuple[tuple[bytes, ...], ...]
     mark: str
     silence_seconds: float | None
     hang_cause: str
@@ -152,21 +152,21 @@ class Knowledge:
     Attributes:
         signatures: in the order of their files.
         phases: in the order of a start.
-        by_word: which signatures and phases a word calls for.
+        by_word: which signatures and phases a word calls for, each with the words that must stand beside it.
     """
 
     signatures: tuple[Signature, ...]
     phases: tuple[Phase, ...]
-    by_word: Mapping[bytes, tuple[Signature | Phase, ...]]
+    by_word: Mapping[bytes, tuple[tuple[frozenset[bytes], Signature | Phase], ...]]
 
     @classmethod
     def of(cls, signatures: Sequence[Signature], phases: Sequence[Phase]) -> Knowledge:
         """Index signatures and phases by their words."""
-        by_word: dict[bytes, tuple[Signature | Phase, ...]] = {}
+        by_word: dict[bytes, tuple[tuple[frozenset[bytes], Signature | Phase], ...]] = {}
         entries: tuple[Signature | Phase, ...] = (*signatures, *phases)
         for entry in entries:
-            for word in entry.words:
-                by_word[word] = (*by_word.get(word, ()), entry)
+            for first, *others in entry.words:
+                by_word[first] = (*by_word.get(first, ()), (frozenset(others), entry))
         return cls(tuple(signatures), tuple(phases), by_word)
 
     def signature(self, name: str) -> Signature:
@@ -203,7 +203,7 @@ def make_signature(row: Mapping[str, Any], topic: str = "") -> Signature:
         role=Role(row.get("role", "cause")),
         phase=row["phase"],
         patterns=tuple(_pattern(text) for text in _many(row["pattern"])),
-        words=tuple(_word(text) for text in _many(row["words"])),
+        words=tuple(_words(text) for text in _many(row["words"])),
         cause=_many(row["cause"]),
         fix=_many(row.get("fix")),
         sources=_many(row["source"]),
@@ -228,7 +228,7 @@ def make_phase(row: Mapping[str, Any], order: int) -> Phase:
         id=row["id"],
         title=row["title"],
         begins=tuple(_pattern(text) for text in _many(row["begins"])),
-        words=tuple(_word(text) for text in _many(row["words"])),
+        words=tuple(_words(text) for text in _many(row["words"])),
         mark=row["mark"],
         silence_seconds=row["silence_seconds"],
         hang_cause=hang.get("cause", ""),
@@ -260,11 +260,11 @@ def _names_digits(pattern: str) -> bool:
     return re.search(r"[0-9]", re.sub(r"\{\d*,?\d*\}", "", pattern)) is not None
 
 
-def _word(text: str) -> bytes:
-    word = words_of(text.encode("ascii")).strip()
-    if not word or b" " in word:
-        raise ValueError(f"{text!r} is not one word")
-    return word
+def _words(text: str) -> tuple[bytes, ...]:
+    words = tuple(words_of(text.encode("ascii")).split())
+    if not words:
+        raise ValueError(f"{text!r} holds no word")
+    return words
 
 
 def _condition(row: Mapping[str, Any] | None) -> Condition:

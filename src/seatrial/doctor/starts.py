@@ -77,6 +77,7 @@ class Start:
     tracebacks: list[Traceback] = field(default_factory=list)
     errors: list[Evidence] = field(default_factory=list)
     traceback_count: int = 0
+    error_looks: int = 0
     death_line: int | None = None
     figures: dict[str, str] = field(default_factory=dict)
 

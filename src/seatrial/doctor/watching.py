@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from seatrial.doctor.figures import FIGURE_WORDS, read_figures
 from seatrial.doctor.model import DEADLY, GRAVITY, ROLES, Event, EventKind, LogLine, Role, Traceback
-from seatrial.doctor.reading import LONGEST_LINE_BYTES, RAW_COLOURS, parse_line
+from seatrial.doctor.reading import LONGEST_LINE_BYTES, RAW_COLOURS, RAW_COMPOSE, parse_line
 from seatrial.doctor.signature import DIGITS, Knowledge, Phase, Signature, load_knowledge, shape_of, words_of
 from seatrial.doctor.starts import MOST_FOLLOWED, Seen, Start
 from seatrial.doctor.tracebacks import TracebackReader
@@ -31,12 +31,19 @@ KEPT_BATCHES = 2_000
 KEPT_TAIL = 400
 """The newest lines of all, for a bundle."""
 KEPT_HEAD = 120
+MOST_STATES = 8
+"""States of a progress bar that are looked at: a message may stand behind the last ones."""
 
 ECHO = re.compile(rb"(?:Receive|Finish|Finish stream|Receive stream): obj=|Receive OpenAI request|Received request ")
 """Lines that repeat a request: whatever they hold was said by a client, not by the server."""
 BATCH_WORDS = (b"decode batch", b"prefill batch")
 TRACEBACK_WORD = b"traceback"
-DURING = (b"during", b"above")
+DURING = frozenset({b"during", b"above"})
+ERROR_PARTS = (b"error", b"exception", b"fatal", b"critical")
+FIGURE_SET = frozenset(FIGURE_WORDS)
+FLAG_WORDS = FIGURE_SET | {TRACEBACK_WORD, b"above", b"batch", b"usage"}
+MOST_ERROR_LOOKS = 2_000
+"""Lines with the word "error" that are looked at in one start, for a first error where there is no traceback."""
 ERROR_LINE = re.compile(
     r"^(?:[A-Za-z_][\w.]*\.)?[A-Za-z_]\w*(?:Error|Exception|Interrupt|Exit|Warning)\b(?:: |\(|$)"
     r"|^(?:ERROR|FATAL|CRITICAL|E\d{4})\b|\b(?:error|fatal|Fatal|FATAL)(?: error)?: "
@@ -79,6 +86,8 @@ class Watcher:
         self._shapes: dict[bytes, tuple[Kind, int]] = {}
         self._folds: dict[bytes, _Fold] = {}
         self._words = frozenset(self.knowledge.by_word)
+        entries: tuple[Signature | Phase, ...] = (*self.knowledge.phases, *self.knowledge.signatures)
+        self._order = {id(entry): place for place, entry in enumerate(entries)}
         self._current: dict[str, Start] = {}
         self._tracebacks = TracebackReader()
         self._silence_allowed: float | None = None
@@ -159,9 +168,11 @@ class Watcher:
         self.tail.append(raw[:LONGEST_LINE_BYTES])
         events: list[Event] = []
         if b"\r" in raw:
-            pieces = [piece for piece in raw.split(b"\r") if piece.strip()]
-            for piece in pieces[-8:]:
-                events += self._take_piece(piece)
+            # A progress bar: each of its states is a line of the same service.
+            prefix = match[0] if (match := RAW_COMPOSE.match(raw)) else b""
+            pieces = [piece for piece in raw[len(prefix) :].split(b"\r") if piece.strip()]
+            for piece in pieces[-MOST_STATES:]:
+                events += self._take_piece(prefix + piece)
             return events
         return self._take_piece(raw)
 
@@ -175,24 +186,32 @@ class Watcher:
         if flags & IS_BATCH:
             self.batch_count += 1
             self.batches.append(raw)
+        if flags & IS_ERROR and not kind and (newest := self._newest()) is not None:
+            newest.error_looks += 1
+            if newest.error_looks > MOST_ERROR_LOOKS:
+                flags &= ~IS_ERROR
         if not kind and not flags & ~IS_BATCH and not self._tracebacks.is_open and not self._in_usage:
             return []
         return self._read(parse_line(raw, self.lines), kind, flags, shape)
 
     def _classify(self, raw: bytes, shape: bytes) -> tuple[Kind, int]:
         """Say what may be in lines of a shape."""
-        if ECHO.search(raw, 0, 200):
+        if (b"Rece" in raw[:200] or b": obj=" in raw[:200]) and ECHO.search(raw, 0, 200):
             return SKIP, 0
         spaced = words_of(raw)
         words = spaced.split()
+        here = frozenset(words)
         kind: Kind = SKIP
-        if not self._words.isdisjoint(words):
-            found: dict[int, Signature | Phase] = {}
-            for word in words:
-                for entry in self.knowledge.by_word.get(word, ()):
-                    found[id(entry)] = entry
-            kind = tuple(found.values())
-        flags = _flags_of(spaced, words)
+        if not self._words.isdisjoint(here):
+            found = {
+                id(entry): entry
+                for word in here & self._words
+                for others, entry in self.knowledge.by_word[word]
+                if others <= here
+            }
+            # Entries stand in the order of their files, whatever the order of the words.
+            kind = tuple(sorted(found.values(), key=lambda entry: self._order[id(entry)]))
+        flags = _flags_of(spaced, words, here)
         self._remember(shape, kind, flags)
         return kind, flags
 
@@ -313,15 +332,17 @@ LAUNCHED = "launched"
 IS_TRACEBACK, IS_ERROR, IS_FIGURES, IS_BATCH, IS_USAGE = 1, 2, 4, 8, 16
 
 
-def _flags_of(shape: bytes, words: list[bytes]) -> int:
+def _flags_of(spaced: bytes, words: Sequence[bytes], here: frozenset[bytes]) -> int:
     flags = 0
-    if TRACEBACK_WORD in words or all(word in words for word in DURING):
-        flags |= IS_TRACEBACK
-    if b"error" in shape or b"exception" in shape or b"fatal" in shape or b"critical" in shape:
+    if any(part in spaced for part in ERROR_PARTS):
         flags |= IS_ERROR
-    if any(word in words for word in FIGURE_WORDS):
+    if FLAG_WORDS.isdisjoint(here):
+        return flags
+    if TRACEBACK_WORD in here or here >= DURING:
+        flags |= IS_TRACEBACK
+    if not FIGURE_SET.isdisjoint(here):
         flags |= IS_FIGURES
-    if any(word in shape for word in BATCH_WORDS):
+    if b"batch" in here and any(phrase in spaced for phrase in BATCH_WORDS):
         flags |= IS_BATCH
     if b"usage" in words[:4]:
         flags |= IS_USAGE
