@@ -2,12 +2,18 @@
 
     python benchmarks/degeneration.py [FOLDER_OF_TEXTS]
 
-The sets: `handed` (52 cases after public reports), `own`, `own, more` and `held out` (see tests/degeneration). If a
-folder is given, also the text files below it, all taken to be in order. Only failures count, warnings do not.
+The sets: `handed` (52 cases after public reports), `own`, `own, more`, `held out`, `counting` and `counting, held out`,
+`SmolLM2` and `SmolLM2, second` (real answers; see tests/degeneration). If a folder is given, also the text files below
+it, all taken to be in order. In the first table only failures count, warnings do not.
+
+The delay of a loop is counted from the first character of its first copy to the character at which the stream is
+aborted (or warns), and must be at most 4 periods or 400 characters. Where an honest text looks the same for a while,
+the second column of delays is counted from the copy at which the longest honest one ends.
 """
 
 from __future__ import annotations
 
+import json
 import random
 import statistics
 import sys
@@ -21,8 +27,14 @@ ROOT = Path(__file__).resolve().parent.parent
 # In place of this file's own folder, where it would hide the tests' namespace of the same name.
 sys.path[:1] = [str(ROOT / "src"), str(ROOT / "tests")]
 
+from degeneration.families import Drifting, Family, own_drifting  # noqa: E402
 from degeneration.handed import handed_cases  # noqa: E402
 from degeneration.specimens import broken, sound  # noqa: E402
+from degeneration.specimens_counting import counting_broken, counting_sound  # noqa: E402
+from degeneration.specimens_counting_held_out import (  # noqa: E402
+    held_out_counting_broken,
+    held_out_counting_sound,
+)
 from degeneration.specimens_held_out import held_out_broken, held_out_sound  # noqa: E402
 from degeneration.specimens_more import more_broken, more_sound  # noqa: E402
 from seatrial.degeneration import Severity, StreamDetector, scan  # noqa: E402
@@ -89,6 +101,15 @@ def sets(folder: Path | None) -> Iterator[tuple[str, list[Item]]]:
     yield "own, more", more + [Item(text, degenerate=False) for text in more_sound().values()]
     held_out = [Item(text, degenerate=True) for text in held_out_broken().values()]
     yield "held out", held_out + [Item(text, degenerate=False) for text in held_out_sound().values()]
+    for name, bad, good in (
+        ("counting", counting_broken(), counting_sound()),
+        ("counting, held out", held_out_counting_broken(), held_out_counting_sound()),
+    ):
+        items = [Item(b.text, degenerate=True, prompt=b.prompt) for b in bad.values()]
+        yield name, items + [Item(s.text, degenerate=False, prompt=s.prompt) for s in good.values()]
+    for name, file in (("SmolLM2", "smollm2_greedy.jsonl"), ("SmolLM2, second", "smollm2_greedy_second.jsonl")):
+        rows = map(json.loads, (ROOT / "tests/degeneration/data" / file).read_text("utf-8").splitlines())
+        yield name, [Item(r["text"], r["degenerate"], r["prompt"]) for r in rows if r["degenerate"] != "borderline"]
     if folder is not None:
         files = sorted(path for path in folder.rglob("*") if path.is_file())
         texts = [path.read_text("utf-8", "replace")[:20_000] for path in files]
@@ -97,7 +118,7 @@ def sets(folder: Path | None) -> Iterator[tuple[str, list[Item]]]:
 
 def compare(folder: Path | None) -> None:
     """Print what each detector catches and calls falsely on each set."""
-    print(f"{'set':12} {'detector':30} {'caught':>9} {'false':>9} {'precision':>9} {'recall':>7}")
+    print(f"{'set':18} {'detector':30} {'caught':>9} {'false':>9} {'precision':>9} {'recall':>7}")
     for name, items in sets(folder):
         bad = [item for item in items if item.degenerate]
         good = [item for item in items if not item.degenerate]
@@ -106,7 +127,7 @@ def compare(folder: Path | None) -> None:
             precision = caught / (caught + false) if caught + false else float("nan")
             recall = caught / len(bad) if bad else float("nan")
             print(
-                f"{name:12} {label:30} {caught:4}/{len(bad):<4} {false:4}/{len(good):<4} {precision:9.3f} {recall:7.3f}"
+                f"{name:18} {label:30} {caught:4}/{len(bad):<4} {false:4}/{len(good):<4} {precision:9.3f} {recall:7.3f}"
             )
 
 
@@ -158,30 +179,64 @@ def rates() -> None:
 
 
 def delays() -> None:
-    """Print how far after the onset a stream is aborted."""
-    print(f"\n{'abort after the onset':30} {'texts':>6} {'median':>8} {'worst':>8} {'within 4 periods or 400':>24}")
-    for exact in (True, False):
-        for name, items in sets(None):
+    """Print how far after the onset a stream is aborted, and how far after it warns."""
+    print(f"\n{'abort after the onset':38} {'texts':>6} {'median':>8} {'worst':>8} {'within the limit':>17}")
+    for name, items in [(name, items) for name, items in sets(None) if name in {"handed", "own"}]:
+        for exact in (True, False) if name == "handed" else (True,):
             measured = [
-                (delay, item.period)
+                (max(aborted - item.onset, 0), item.period or 0)
                 for item in items
                 if item.degenerate and item.onset is not None and (item.period is not None) == exact
-                if (delay := _delay(item)) is not None
+                if (aborted := first_signs(item.text, item.prompt)[1]) is not None
             ]
-            if measured:
-                inside = sum(delay <= max(400, 4 * (period or 0)) for delay, period in measured)
-                values = [delay for delay, _ in measured]
-                label = f"{name}, {'exact periods' if exact else 'drift and shuffles'}"
-                middle = statistics.median(values)
-                print(f"{label:30} {len(values):6} {middle:8.0f} {max(values):8} {inside:14}/{len(values)}")
+            inside = sum(delay <= max(400, 4 * period) for delay, period in measured)
+            values = [delay for delay, _ in measured]
+            label = f"{name}, {'exact periods' if exact else 'drift and shuffles'}"
+            print(
+                f"{label:38} {len(values):6} {statistics.median(values):8.0f} {max(values):8} {inside:10}/{len(values)}"
+            )
+    for title, specimens in (
+        ("drift, own and counting", [*own_drifting().values(), *counting_broken().values()]),
+        ("drift, counting held out", [*held_out_counting_broken().values()]),
+    ):
+        heads = f"{'abort, median':>14} {'abort in time':>14} {'or a warning':>13} {'decidable':>10}"
+        print(f"\n{title:38} {'texts':>6} {heads}")
+        total = [0, 0, 0, 0]
+        for family in Family:
+            members = [specimen for specimen in specimens if specimen.family is family]
+            if members:
+                row = _family(family, members)
+                total = [a + b for a, b in zip(total, row, strict=True)]
+        print(f"{'all':38} {total[0]:6} {'':14} {total[1]:14} {total[2]:13} {total[3]:10}")
 
 
-def _delay(item: Item) -> int | None:
-    detector = StreamDetector(prompt=item.prompt)
-    for at in range(0, len(item.text), 4):
-        if detector.feed(item.text[at : at + 4]):
-            return max(at + 4 - (item.onset or 0), 0)
-    return None
+def _family(family: Family, specimens: list[Drifting]) -> tuple[int, int, int, int]:
+    """Print and count: texts, aborted in time, aborted or warned in time, aborted in time once decidable."""
+    aborts: list[int] = []
+    in_time = seen = decided = 0
+    for specimen in specimens:
+        warned, aborted = first_signs(specimen.text, specimen.prompt)
+        limit = max(400, 4 * specimen.period)
+        if aborted is not None:
+            aborts.append(aborted - specimen.onset)
+            in_time += aborted - specimen.onset <= limit
+            decided += aborted - specimen.decidable <= limit
+        seen += min(at for at in (warned, aborted, len(specimen.text)) if at is not None) - specimen.onset <= limit
+    middle = f"{statistics.median(aborts):.0f}" if aborts else "never"
+    print(f"{family.value:38} {len(specimens):6} {middle:>14} {in_time:14} {seen:13} {decided:10}")
+    return len(specimens), in_time, seen, decided
+
+
+def first_signs(text: str, prompt: str | None) -> tuple[int | None, int | None]:
+    """Feed a text in pieces of 4, and return where it first warns and where it is aborted."""
+    detector = StreamDetector(prompt=prompt)
+    warned: int | None = None
+    for at in range(4, len(text) + 4, 4):
+        if detector.feed(text[at - 4 : at]):
+            return warned, min(at, len(text))
+        if warned is None and detector.warning is not None:
+            warned = min(at, len(text))
+    return warned, None
 
 
 def main() -> None:

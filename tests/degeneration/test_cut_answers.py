@@ -47,6 +47,8 @@ def test_data_and_code_may_repeat_where_they_are_cut(unit: str) -> None:
     assert cut_in_loop("```\n" + unit * 40, "content", None) is None or unit == "nop\n"
 
 
+CAUGHT = 33
+"""Of the 44 degenerate answers, as measured."""
 SONGS = {"outro", "drum", "villanelle"}
 """Refrains of the same few words, and a poem of six equal stanzas: cut in the middle, they look like any loop."""
 
@@ -74,4 +76,4 @@ def test_more_of_the_real_answers_are_caught_and_none_that_is_sound() -> None:
     degenerate = {row["id"] for row in rows if row["degenerate"] is True}
     sound_ones = {row["id"] for row in rows if row["degenerate"] is False}
     assert not failed & sound_ones
-    assert len(failed & degenerate) >= 27  # measured; of 44
+    assert len(failed & degenerate) >= CAUGHT

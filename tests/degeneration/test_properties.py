@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from degeneration.prose import PROSE
 from degeneration.specimens import broken, sound
+from degeneration.specimens_counting import counting_broken, counting_sound
 from seatrial.degeneration import Severity, StreamDetector, scan
 from seatrial.degeneration.exact import LONG_CHARS
 
 ANY_TEXT = st.text(st.characters(codec=None, exclude_categories=()), max_size=400)
 COMMON = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-POOL = [item.text for item in broken().values()] + [item.text for item in sound().values()]
+POOL = [item.text for items in (broken(), sound(), counting_broken(), counting_sound()) for item in items.values()]
 
 
 def in_pieces(text: str, cuts: list[int]) -> StreamDetector:
@@ -59,6 +60,24 @@ def test_prose_is_caught_from_four_copies_or_400_characters_on(language: str, le
     unit = PROSE[language][start : start + length]
     copies = max(4, math.ceil(400 / len(unit)) + 1)
     found = scan(PROSE["english"] + unit * copies)
+    assert found is not None
+    assert found.severity is Severity.FAIL
+
+
+@COMMON
+@given(
+    st.sampled_from(sorted(PROSE)),
+    st.integers(40, 200),
+    st.integers(1, 2_000),
+    st.sampled_from([("{} ", " "), ("({}) ", " "), ("", " {} ")]),
+)
+def test_a_sentence_around_a_counter_is_caught_from_27_copies_on(
+    language: str, length: int, first: int, around: tuple[str, str]
+) -> None:
+    sentence = PROSE[language][:length].replace(".", ",").replace("。", "，").rstrip(" ,，:：") + "."
+    copies = max(27, math.ceil(400 / length) + 3)
+    text = "".join(around[0].format(i) + sentence + around[1].format(i) for i in range(first, first + copies))
+    found = scan(PROSE["english"] + text)
     assert found is not None
     assert found.severity is Severity.FAIL
 

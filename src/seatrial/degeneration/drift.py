@@ -1,24 +1,18 @@
 """Loops whose wording repeats while counters, time stamps, case or punctuation drift.
 
-The skeleton of the text is searched for exact periods. What the raw copies differ in decides how many of them are
-too many: nothing but punctuation, a counter that counts on, or numbers that carry data.
+The skeleton of the text is searched for exact periods. What the raw copies differ in, and the shape in which they
+stand, decides how many of them are too many (`counters.py`).
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass
-from enum import Enum
-from itertools import pairwise
-
+from seatrial.degeneration.counters import PARAGRAPHS, Change, Frame, Shape, frame_of
 from seatrial.degeneration.exact import STEP as BEAT
 from seatrial.degeneration.model import Kind, Severity
-from seatrial.degeneration.patterns import lazily
 from seatrial.degeneration.periods import Loop, LoopTracker
 from seatrial.degeneration.request import Request
 from seatrial.degeneration.sighting import Sighting
 from seatrial.degeneration.skeleton import Skeleton
-from seatrial.degeneration.structure import code_share
 from seatrial.degeneration.tool_calls import calls_in, calls_needed
 from seatrial.degeneration.window import Window
 
@@ -26,54 +20,11 @@ STEP, PHASE = 128, 64
 """Characters between two checks, which stand half-way between multiples of 128."""
 TRACK_CHARS = 40
 """Skeleton characters from which on a repetition is followed."""
-TIERS = ((1, 512, 1), (512, 2_048, 8))
+TIERS = ((1, 512, 1), (512, 2_048, 4))
 SAMPLE = 6_000
 """Raw characters at the end of the span in which the numbers are compared."""
-_NUMBER = lazily(r"\d+")
-_ROW = lazily(r"(?m)^\s*(?:[|\[{(<\"'`]|[-+*]\s|\d{4}-\d\d|\d+[.)]?\s*[|,;\t]|[A-Z]+ INTO )|\"\s*[:,]|\t.*\t|;\s*$")
-
-
-_SENTENCE_LINE = lazily(r"[.!?…。！？,।]['\")*]*\s*\n")
-
-
-class Change(Enum):
-    """What differs from copy to copy."""
-
-    NOTHING = "the same words, while only case, punctuation or spacing differ"
-    COUNTER = "the same words with a number that only counts on"
-    COUNTDOWN = "the same words with a number that counts down"
-    DATA = "the same words around other numbers"
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """Copies and characters from which on a drifting loop is suspicious and a failure; None: never."""
-
-    warn: int
-    fail: int | None
-    chars: int
-
-
-TEXT_LIMITS = {
-    Change.NOTHING: Limit(warn=5, fail=5, chars=270),
-    Change.COUNTER: Limit(warn=41, fail=64, chars=1_200),
-    Change.COUNTDOWN: Limit(warn=101, fail=128, chars=1_200),
-    Change.DATA: Limit(warn=80, fail=120, chars=2_500),
-}
-"""Sentences: an honest check of forty cases passes, hundreds of copies do not."""
-ROW_LIMITS = {
-    Change.NOTHING: Limit(warn=24, fail=24, chars=600),
-    Change.COUNTER: Limit(warn=110, fail=160, chars=1_500),
-    Change.COUNTDOWN: Limit(warn=110, fail=200, chars=1_500),
-    Change.DATA: Limit(warn=200, fail=None, chars=4_000),
-}
-"""Rows of tables, code, JSON, logs: ninety lines of a test log or a hundred SQL inserts are ordinary."""
-WORDY_LIMIT = Limit(warn=200, fail=300, chars=4_000)
-"""Rows that are mostly wording, such as the same log message with ever new time stamps."""
-ONE_WORD_COPIES = 30
-LONG_FRAME = 150
-"""Letters of a frame that is a paragraph by itself: then LONG_LIMIT holds for a counter that counts on."""
-LONG_LIMIT = Limit(warn=12, fail=20, chars=6_000)
+PATIENCE = 1.2
+"""A loop is judged again at its next limit, or at so many times more copies; after half a copy at the soonest."""
 
 
 class DriftingLoops:
@@ -106,8 +57,15 @@ class DriftingLoops:
             self._watch(window, loop)
         if loop.copies < self._due and not last:
             return found
-        self._due = max(loop.copies * 1.15, loop.copies + 1)
+        self._due = max(loop.copies * PATIENCE, loop.copies + 0.5)
         return self._judge(window, loop, exact) or found
+
+    def _expect(self, frame: Frame, copies: float) -> None:
+        """Set when to judge again: at the next limit, if that comes soon."""
+        limit, per_copy = frame.limit(), frame.count(1)
+        marks = [limit.warn / per_copy, (limit.fail or limit.warn) / per_copy]
+        marks += [(self._request.enough + 1) / frame.entries] if self._request is not None else []
+        self._due = max(min([self._due, *(mark for mark in marks if mark > copies)]), copies + 0.5)
 
     def grow(self, window: Window, position: int, sighting: Sighting) -> bool:
         """Move the end of a failure on to `position`; False once the loop is broken."""
@@ -121,12 +79,17 @@ class DriftingLoops:
         if sighting.kind is Kind.DRIFTING_PERIOD:
             sighting.copies = int(loop.copies)
         elif sighting.period:
-            sighting.copies = (sighting.end - sighting.start) // sighting.period
+            sighting.copies = max(sighting.copies or 0, (sighting.end - sighting.start) // sighting.period)
         return alive is loop
+
+    @property
+    def start(self) -> int:
+        """Where in the raw text the loop begins that was watched last."""
+        return self._start
 
     def _watch(self, window: Window, loop: Loop) -> None:
         """Note, while it can still be read, where the loop begins and what its first copy is."""
-        self._watched, self._due = loop, 4.0
+        self._watched, self._due = loop, PARAGRAPHS.warn
         skeleton = self.skeleton
         if skeleton.buf[loop.start - skeleton.base : loop.start - skeleton.base + 1] == " ":
             self._start = skeleton.raw_position(loop.start + 2, window) - 1  # past whatever the blank stands for
@@ -139,7 +102,7 @@ class DriftingLoops:
         return skeleton.raw_end if loop.end >= skeleton.end else skeleton.raw_position(loop.end, window)
 
     def _judge(self, window: Window, loop: Loop, exact: Loop | None) -> Sighting | None:
-        if loop.copies < 4 or loop.chars < 2 * TRACK_CHARS:
+        if loop.copies < PARAGRAPHS.warn or loop.chars < 2 * TRACK_CHARS:
             return None
         if loop is not self._watched:
             self._watch(window, loop)
@@ -148,18 +111,19 @@ class DriftingLoops:
         if exact is not None and exact.end - max(exact.start, start) >= 0.8 * chars:
             return None
         unit = skeleton.buf[max(loop.end - loop.period - skeleton.base, 0) : loop.end - skeleton.base]
-        letters = len(unit) - unit.count(" ")
-        if letters < 2:
+        if len(unit) - unit.count(" ") < 2:
             return None
         sample = window.text(max(start, end - SAMPLE), end)
         period = max(round(chars / loop.copies), 1)
         if '"arguments"' in sample:
+            self._due = loop.copies
             begin = max(start, end - SAMPLE)
             line = window.text(begin - 400, begin).rpartition("\n")[2]
             return _repeated_call(line + window.text(begin, end), begin - len(line), end)
         self._needle = self._needle or sample[:period]
-        change = change_between(sample, len(sample) / period)
-        severity = self._severity(change, sample[-2 * period :], unit, loop.copies, chars, letters)
+        frame = frame_of(unit, sample, loop.copies * len(sample) / chars)
+        self._expect(frame, loop.copies)
+        severity, asked = self._severity(frame, unit, loop.copies, chars)
         if severity is None:
             return None
         return Sighting(
@@ -169,63 +133,24 @@ class DriftingLoops:
             end=end,
             period=period,
             needle=self._needle,
-            claim=f"{change.value} ({{copies}} copies of about {period} characters)",
+            claim=f"{frame.change.value} ({{copies}} copies of about {period} characters{asked})",
             copies=int(loop.copies),
         )
 
-    def _severity(
-        self, change: Change, frame: str, unit: str, copies: float, chars: int, letters: int
-    ) -> Severity | None:
-        row = is_row(frame)
-        limit = (ROW_LIMITS if row else TEXT_LIMITS)[change]
-        if change is Change.COUNTER and letters >= LONG_FRAME and not row:
-            limit = LONG_LIMIT
-        if row and change is Change.DATA and letters >= max(20, 0.4 * chars / copies):
-            limit = WORDY_LIMIT
-        if change is Change.NOTHING and len(unit.split()) == 1:
-            copies_needed = ONE_WORD_COPIES * (4 if letters == 1 else 1)
-            limit = Limit(warn=copies_needed, fail=copies_needed, chars=TEXT_LIMITS[change].chars)
-        warn, fail = limit.warn, limit.fail
-        if chars < limit.chars or copies < warn:
-            return None
-        repeated = unit if change is Change.NOTHING else None
-        if self._request is not None and not self._request.exceeded(copies, repeated):
-            return None if self._request.excuses(copies, repeated) else Severity.WARN
-        return Severity.FAIL if fail is not None and copies >= fail else Severity.WARN
-
-
-def is_row(frame: str) -> bool:
-    """Tell whether copies look like rows of a table, code, JSON, a log or a list rather than sentences."""
-    if _ROW().search(frame) or code_share(frame) >= 0.15:
-        return True
-    return "\n" in frame and _SENTENCE_LINE().search(frame) is None
-
-
-def change_between(sample: str, copies: float) -> Change:
-    """Compare the numbers of about `copies` copies of one frame, place by place."""
-    numbers = [int(digits[:15]) for digits in _NUMBER().findall(sample)]
-    places = round(len(numbers) / max(copies, 1))
-    if not numbers or (places == 0 and len(numbers) <= 2):
-        return Change.NOTHING
-    if places == 0 or abs(len(numbers) - places * copies) > places + 1:
-        return Change.DATA
-    steps = set()
-    uneven = False
-    for place in range(places):
-        column = numbers[place::places]
-        differences = Counter(b - a for a, b in pairwise(column))
-        if not differences:
-            continue
-        step, count = differences.most_common(1)[0]
-        if count < 0.85 * (len(column) - 1) - 1:
-            return Change.DATA
-        uneven = uneven or (step == 0 and count < len(column) - 1)
-        steps.add(step)
-    if any(step > 0 for step in steps):
-        return Change.COUNTER
-    if any(step < 0 for step in steps):
-        return Change.COUNTDOWN
-    return Change.DATA if uneven else Change.NOTHING
+    def _severity(self, frame: Frame, unit: str, copies: float, chars: int) -> tuple[Severity | None, str]:
+        """Return the severity, and what the prompt had asked for where that was exceeded."""
+        request = self._request
+        countable = frame.change is not Change.DATA and not frame.statements
+        if request is not None and countable and request.overrun(copies * frame.entries, chars):
+            return Severity.FAIL, f"; {request.wanted} were asked for"
+        limit = frame.limit()
+        count = frame.count(copies)
+        if chars < limit.chars or count < limit.warn:
+            return None, ""
+        repeated = unit if frame.change is Change.NOTHING or frame.shape is Shape.ITEMS else None
+        if request is not None and not request.exceeded(copies, repeated):
+            return (None if request.excuses(copies, repeated) else Severity.WARN), ""
+        return (Severity.FAIL if limit.fail is not None and count >= limit.fail else Severity.WARN), ""
 
 
 def _repeated_call(text: str, start: int, end: int) -> Sighting | None:

@@ -1,14 +1,16 @@
 """A text that the token budget cut in the middle of a loop: then less of the loop needs to be seen.
 
 An answer that ends by itself may end on a refrain. One that was cut while it said the same words for the eighth time
-was not about to stop. This needs to know that the text was cut (`finish_reason` length), so only `scan_answer` asks.
+was not about to stop. That it was cut is known from its `finish_reason` (length), which only `scan_answer` has, or is
+seen where the text ends in the middle of a sentence or a word of the loop.
 """
 
 from __future__ import annotations
 
-from seatrial.degeneration.model import Degeneration, Kind, Severity, shorten
-from seatrial.degeneration.request import read_request
-from seatrial.degeneration.skeleton import skeleton_of
+from seatrial.degeneration.model import Degeneration, Kind, Severity
+from seatrial.degeneration.request import Request, read_request
+from seatrial.degeneration.sighting import Sighting
+from seatrial.degeneration.skeleton import DROPPED, skeleton_of
 from seatrial.degeneration.structure import code_share
 
 LONGEST = 400
@@ -21,13 +23,31 @@ WORDING = 0.6
 """Share of the unit that must be letters: rows of zeros, rulers and tables have less."""
 DATA_WORDS = frozenset({"null", "none", "nan", "true", "false", "n/a"})
 """Cells of data, which may well be the same for long."""
+_ENDS = frozenset(".!?…。！？।؟\n")
 CODE = 0.03
 """Share of signs of code in the tail from which on it is taken for code, where lines may well repeat."""
 
 
 def cut_in_loop(text: str, field: str, prompt: str | None) -> Degeneration | None:
     """Find the loop that a cut text ends in: the same words at least 8 times (120 bytes), or 5 times (300 bytes)."""
-    tail = text[-TAIL:].rstrip("\ufffd")
+    found = _loop_at_end(text[-TAIL:].rstrip("\ufffd"), read_request(prompt))
+    if found is None:
+        return None
+    start, period, loop = found
+    return _sighting(len(text) - len(text[-TAIL:]) + start, period, loop).report(len(text), field)
+
+
+def torn_in_loop(tail: str, position: int, request: Request | None) -> Sighting | None:
+    """Find such a loop in a text that ends, at `position`, in the middle of a sentence or a word of it."""
+    found = _loop_at_end(tail[-TAIL:].rstrip("\ufffd"), request)
+    if found is None or not _is_torn(found[2], found[1]):
+        return None
+    start, period, loop = found
+    return _sighting(position - len(tail[-TAIL:]) + start, period, loop)
+
+
+def _loop_at_end(tail: str, request: Request | None) -> tuple[int, int, str] | None:
+    """Return the start, the period and the text of the loop that ends the tail, if it is long enough and wording."""
     for period in range(2, min(LONGEST, len(tail) // SOME_COPIES) + 1):
         if tail[-period:] != tail[-2 * period : -period]:
             continue
@@ -37,23 +57,32 @@ def cut_in_loop(text: str, field: str, prompt: str | None) -> Degeneration | Non
         enough = (copies >= MANY_COPIES and size >= MANY_BYTES) or (copies >= SOME_COPIES and size >= SOME_BYTES)
         if not enough or not _is_wording(loop, period):
             return None
-        request = read_request(prompt)
         if request is not None and not request.exceeded(copies, loop[:period]):
             return None
-        onset = len(text) - len(text[-TAIL:]) + start
-        return Degeneration(
-            severity=Severity.FAIL,
-            kind=Kind.EXACT_PERIOD,
-            onset=onset,
-            end=onset + len(loop),
-            period=period,
-            needle=shorten(loop[:period]),
-            coverage=len(loop) / len(text),
-            field=field,
-            why=f"From character {onset:,} to its end: cut by the token budget while it said the same {period} "
-            f"characters for the {int(copies)}th time.",
-        )
+        return start, period, loop
     return None
+
+
+def _sighting(onset: int, period: int, loop: str) -> Sighting:
+    return Sighting(
+        severity=Severity.FAIL,
+        kind=Kind.EXACT_PERIOD,
+        start=onset,
+        end=onset + len(loop),
+        period=period,
+        needle=loop[:period],
+        claim=f"cut while it said the same {period} characters for the {len(loop) // period + 1}th time",
+    )
+
+
+def _is_torn(loop: str, period: int) -> bool:
+    """Tell whether a loop breaks off inside a sentence or line, or where it has neither, inside a word."""
+    last, following = loop.rstrip()[-1:], loop[-period]
+    if last in _ENDS or following in _ENDS:
+        return False
+    if any(char in _ENDS for char in loop[-period:]):
+        return True
+    return " " in loop[-period:] and not DROPPED().search(last + following)
 
 
 def _start(tail: str, period: int) -> int:
@@ -69,7 +98,7 @@ def _start(tail: str, period: int) -> int:
 
 def _is_wording(loop: str, period: int) -> bool:
     unit = loop[-period:]
-    letters = sum(map(str.isalpha, unit))
+    letters = len(DROPPED().sub("", unit))
     if letters < 2 or letters < WORDING * len(unit.replace(" ", "")) or len(set(unit)) == 1:
         return False  # one character over and over may be base64 of zeros: that is for the long look
     words = [word.strip(",;[]{}()\"'").lower() for word in loop.split()][1:-1]

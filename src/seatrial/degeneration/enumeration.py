@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import pairwise
 
+from seatrial.degeneration.counters import counting_places
 from seatrial.degeneration.model import Kind, Severity
 from seatrial.degeneration.patterns import lazily
 from seatrial.degeneration.request import Request
@@ -17,7 +17,8 @@ TAIL = 384
 """Characters that are looked at for markers and runs."""
 EMPTY_MARKERS = 45
 """Markers in one line with nothing after them; a form with numbered empty lines has them on lines of their own."""
-EMPTY_MARKER_LINES = 130
+EMPTY_MARKER_LINES = 72
+"""The longest such form of the sets in order has 50."""
 GROWING_TOKENS = 12
 GROWING_LENGTHS = 8
 """Runs in a row, and how many lengths must differ: a number pyramid has nine rows."""
@@ -26,10 +27,13 @@ SIGNS, FEW_SIGNS = 640, 8
 _DNA = frozenset("acgtun")
 _MORSE, _BRAINF = frozenset(".-/ ·−–"), frozenset("+-<>[]., ")
 COUNT_WARN = 400
-COUNT_FAIL = 1_500
-"""Numbers of a count; 300 are ordinary when asked for, and the prompt may ask for more."""
+COUNT_FAIL = 513
+"""Numbers of a count: 300 are ordinary, a year has 366 days, an index 512 places; the prompt may ask for more."""
+DOMINANT_CHARS, DOMINANT = 64, 24
+"""Of the newest 64 characters 24 are the same one where runs grow, or where a line is made of two or three."""
+_FEW_LETTERS_KINDS = 3
 
-_MARKERS = lazily(r"(?<!\S)(?:(?:[-*•#] ?)?\d+[.):]\s{1,40}){20,}\Z")
+_MARKERS = lazily(r"(?<!\S)((?:(?:[-*•#] ?)?\(?\d+[.):]\s{1,40}){20,})(?:[-*•#] ?)?\(?\d{0,6} ?\Z")
 _MARKER = lazily(r"\d[.):]\s")
 _REPEATED = lazily(r"(\w)\1\1")
 _TOKEN = lazily(r"\w+")
@@ -56,15 +60,15 @@ class Enumerations:
         """
         tail = window.text(position - TAIL, position)
         if len(tail) == TAIL and not looping:
-            flood = _blank(window, tail, position) or _signs(window, position)
+            flood = _blank(window, tail, position) or _few_kinds(window, position)
             if flood is not None:
                 return flood
         found = self._markers(window, tail, position)
         return found or self._count(window, position)
 
     def runs(self, window: Window, position: int) -> Sighting | None:
-        """Look for words that are runs of one character and grow."""
-        poor = _few_letters(window, position)
+        """Look for words that are runs of one character and grow, and for lines of a few letters."""
+        poor = _few_kinds(window, position)
         if poor is not None:
             return poor
         newest = window.text(position - TAIL // 2, position)
@@ -96,9 +100,9 @@ class Enumerations:
         match = _MARKERS().search(reach + " ")
         if match is None:
             return None
-        numbers = [int(digits[:15]) for digits in _NUMBERS().findall(match[0])]
+        numbers = [int(digits[:15]) for digits in _NUMBERS().findall(match[1])]
         rising = sum(b - a == 1 for a, b in pairwise(numbers))
-        lines = match[0].count("\n") > len(numbers) // 2
+        lines = match[1].count("\n") > len(numbers) // 2
         needed = EMPTY_MARKER_LINES if lines else EMPTY_MARKERS
         if len(numbers) < needed or rising < 0.8 * len(numbers):
             return None
@@ -111,7 +115,7 @@ class Enumerations:
             start=start,
             end=position,
             period=round((position - start) / len(numbers)),
-            needle=match[0].strip(),
+            needle=match[1].strip(),
             claim=f"list markers that count on from {numbers[0]} with nothing after them",
         )
 
@@ -120,7 +124,7 @@ class Enumerations:
         if position - self._count_at < TAIL and self._count_at <= position:
             return None
         numbers = [int(digits[:15]) for digits in _NUMBERS().findall(window.text(position - TAIL, position))][1:-1]
-        places = _places(numbers)
+        places = counting_places(numbers)
         if not places:
             self._counted = 0
             self._count_at = position
@@ -163,37 +167,28 @@ def _blank(window: Window, tail: str, position: int) -> Sighting | None:
     )
 
 
-def _signs(window: Window, position: int) -> Sighting | None:
-    """Find a few signs in ever new order, on one line and with no letter or digit."""
+def dominated(window: Window, position: int) -> bool:
+    """Tell, at little cost, whether one character makes up much of the newest text."""
+    newest = window.text(position - DOMINANT_CHARS, position)
+    return newest.count(newest[20]) >= DOMINANT or newest.count(newest[40]) >= DOMINANT
+
+
+def _few_kinds(window: Window, position: int) -> Sighting | None:
+    """Find a line made of a few signs, or of two or three letters, in ever new order."""
     if len(set(window.text(position - 48, position))) > FEW_SIGNS:
         return None
     text = window.text(position - SIGNS, position)
-    different = set(text)
-    if len(text) < SIGNS or len(different) > FEW_SIGNS or "\n" in text or any(map(str.isalnum, different)):
-        return None
-    if different <= _MORSE or different <= _BRAINF:
-        return None
-    return Sighting(
-        severity=Severity.FAIL,
-        kind=Kind.LOW_NOVELTY,
-        start=position - SIGNS,
-        end=position,
-        period=None,
-        needle=text,
-        claim=f"nothing but {len(different)} signs in changing order",
-    )
-
-
-def _few_letters(window: Window, position: int) -> Sighting | None:
-    """Find a line without blanks or digits made of two or three letters in ever new order."""
-    if len(set(window.text(position - 48, position).lower())) > 3:
-        return None
-    text = window.text(position - SIGNS, position)
     different = set(text.lower())
-    if len(text) < SIGNS or len(different) > 3 or not all(map(str.isalpha, different)):
+    if len(text) < SIGNS or len(different) > FEW_SIGNS or "\n" in text:
         return None
-    if different <= _DNA or len(different) == 1:
+    if all(map(str.isalpha, different)):
+        if not 1 < len(different) <= _FEW_LETTERS_KINDS or different <= _DNA:
+            return None
+        what = f"{len(different)} letters in changing order, without a blank"
+    elif any(map(str.isalnum, different)) or different <= _MORSE or different <= _BRAINF:
         return None
+    else:
+        what = f"{len(different)} signs in changing order"
     return Sighting(
         severity=Severity.FAIL,
         kind=Kind.LOW_NOVELTY,
@@ -201,7 +196,7 @@ def _few_letters(window: Window, position: int) -> Sighting | None:
         end=position,
         period=None,
         needle=text,
-        claim=f"nothing but {len(different)} letters in changing order, without a blank",
+        claim=f"nothing but {what}",
     )
 
 
@@ -220,24 +215,3 @@ def _last_runs(window: Window, position: int, reach: int) -> tuple[list[int], in
         start = token.start() + offset
         lengths.append(len(run[0]))
     return lengths[::-1], start, end
-
-
-def _places(numbers: list[int]) -> int:
-    """Return how many numbers one entry of a count has, or 0 where nothing counts with equal steps."""
-    for places in (1, 2, 3, 4, 5, 6):
-        if len(numbers) < 8 * places:
-            return 0
-        moves = False
-        for place in range(places):
-            column = numbers[place::places]
-            first = {b - a for a, b in pairwise(column[:8])}
-            if len(first) > 3:
-                break
-            steps = Counter(b - a for a, b in pairwise(column))
-            step, often = steps.most_common(1)[0]
-            if often < 0.8 * (len(column) - 1):
-                break
-            moves = moves or step != 0
-        else:
-            return places if moves else 0
-    return 0

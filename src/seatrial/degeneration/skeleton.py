@@ -24,24 +24,37 @@ DROPPED = lazily(
 _DIGIT = lazily(r"\d")
 _HEX_RUN = lazily(r"[0-9a-fA-F-]{6}")
 _IDENTIFIER = lazily(r"(?<![^\W_])(?=[0-9a-fA-F-]{0,40}\d)[0-9a-fA-F-]{6,}(?![^\W_])")
-_CALENDAR = lazily(
-    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
+_NAME = (
+    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|"
     r"oct(?:ober)?|nov(?:ember)?|dec(?:ember)?|mon(?:day)?|tue(?:s(?:day)?)?|wed(?:nesday)?|thu(?:rs(?:day)?)?|"
-    r"fri(?:day)?|sat(?:urday)?|sun(?:day)?|[ap]m)\b",
-    re.IGNORECASE,
+    r"fri(?:day)?|sat(?:urday)?|sun(?:day)?)"
 )
+_AFTER_DIGIT = lazily(
+    rf"\d(?:(?:st|nd|rd|th|e|er|ème|º|ª)(?![^\W_])|\s?[ap]m\b|[ ,./-]{{1,2}}{_NAME}\b)", re.IGNORECASE
+)
+"""Endings of ordinals, `am` and `pm`, names of months and days behind a number; elsewhere "may" and "am" are words."""
+_BEFORE_DIGIT = lazily(rf"\b{_NAME}(?=\.?,?[ /-]?\d)", re.IGNORECASE)
+FEW_DIGITS = 4
+"""A piece with fewer digits holds no date, time or identifier whose letters matter."""
 
 
 _ASCII = bytes(code if 97 <= code <= 122 else 32 for code in bytes(range(256)).lower())
-FEW_DIGITS = 4
-"""A piece with fewer digits holds no date, time or identifier."""
 _ASCII_DIGITS = b"0123456789"
 
 
-def _without_stamps(piece: str) -> str:
-    if _HEX_RUN().search(piece):
-        piece = _IDENTIFIER().sub("0", piece)
-    return _CALENDAR().sub("0", piece)
+def _without_stamps(piece: str, digits: int) -> str:
+    if digits >= FEW_DIGITS:
+        if _HEX_RUN().search(piece):
+            piece = _IDENTIFIER().sub("0", piece)
+        piece = _BEFORE_DIGIT().sub("0", piece)
+    return _AFTER_DIGIT().sub("0", piece)
+
+
+def names_beside_numbers(text: str) -> set[str]:
+    """Return the names of months and days that the skeleton leaves out."""
+    return {found[0].lower().strip("0123456789 ,./-") for found in _BEFORE_DIGIT().finditer(text)} | {
+        found[0].lower().strip("0123456789 ,./-") for found in _AFTER_DIGIT().finditer(text)
+    }
 
 
 def skeleton_of(piece: str) -> str:
@@ -51,8 +64,9 @@ def skeleton_of(piece: str) -> str:
         plain = raw.translate(_ASCII)
         if plain.isspace():
             return " "
-        if len(raw) - len(raw.translate(None, _ASCII_DIGITS)) >= FEW_DIGITS:
-            plain = _without_stamps(piece).encode().translate(_ASCII)
+        digits = len(raw) - len(raw.translate(None, _ASCII_DIGITS))
+        if digits:
+            plain = _without_stamps(piece, digits).encode().translate(_ASCII)
         words = b" ".join(plain.split())
         if plain[:1] == b" ":
             words = b" " + words
@@ -60,8 +74,21 @@ def skeleton_of(piece: str) -> str:
             words += b" "
         return words.decode()
     if _DIGIT().search(piece):
-        piece = _without_stamps(piece)
+        piece = _without_stamps(piece, FEW_DIGITS)
     return DROPPED().sub(" ", piece).lower()
+
+
+def _border(raw: str, begin: int, stop: int) -> int:
+    """Return where a piece ends: behind a separator, and not between a number and a word, which may be one date."""
+    at = stop
+    for _ in range(4):
+        at = max(raw.rfind(" ", stop - 48, at), raw.rfind("\n", stop - 48, at))
+        if at < begin:
+            break
+        if raw[at + 1 : stop] and not (raw[at + 1].isdigit() or raw[at - 1].isdigit()):
+            return at + 1
+    cut = max(raw.rfind(" ", stop - 48, stop), raw.rfind("\n", stop - 48, stop)) + 1
+    return cut if cut > begin else stop
 
 
 class Skeleton:
@@ -92,8 +119,7 @@ class Skeleton:
         raw, base = window.buf, window.base
         begin, stop = self.raw_end - base, position - base
         if not last:
-            cut = max(raw.rfind(" ", stop - 48, stop), raw.rfind("\n", stop - 48, stop)) + 1
-            stop = cut if cut > begin else stop
+            stop = _border(raw, begin, stop)
         words = skeleton_of(raw[begin:stop])
         self.raw_end = base + stop
         buf, self.buf = self.buf, ""  # the only reference: the next line grows it in place

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from seatrial.degeneration import drift, enumeration, novelty, salad
 from seatrial.degeneration.drift import DriftingLoops
+from seatrial.degeneration.ending import TAIL, torn_in_loop
 from seatrial.degeneration.enumeration import Enumerations
 from seatrial.degeneration.exact import STEP, ExactLoops
 from seatrial.degeneration.model import Degeneration, Kind, Severity
@@ -18,10 +19,10 @@ from seatrial.degeneration.salad import TokenSalad
 from seatrial.degeneration.sighting import Sighting
 from seatrial.degeneration.window import Window
 
-FEW_DIFFERENT = 24
-"""Different characters among 1,024 that make it worth looking for runs that grow."""
 PATIENCE = 3_000
 """Characters without a renewed sign after which a shuffle or salad is taken to have ended."""
+ALMOST = 64
+"""Characters that the beginning of a shuffle may lie before that of the loop that it really is."""
 _LOOPS = frozenset({Kind.DRIFTING_PERIOD, Kind.REPEATED_TOOL_CALL})
 _EXACT = frozenset({Kind.EXACT_PERIOD, Kind.CHARACTER_RUN, Kind.WHITESPACE_FLOOD})
 BLOCK = 8_192
@@ -50,6 +51,7 @@ class StreamDetector:
         "_pending",
         "_pending_chars",
         "_position",
+        "_request",
         "_salad",
         "_warned",
         "_window",
@@ -58,6 +60,7 @@ class StreamDetector:
     def __init__(self, *, field: str = "content", prompt: str | None = None) -> None:
         request = read_request(prompt)
         self._field = field
+        self._request = request
         self._window = Window()
         self._exact = ExactLoops(request)
         self._drift = DriftingLoops(request)
@@ -92,6 +95,13 @@ class StreamDetector:
             self._pending_chars = len(rest)
         return self._failed.report(self._position + self._pending_chars, self._field) if self._failed else None
 
+    @property
+    def warning(self) -> Degeneration | None:
+        """What is only suspicious so far (severity warn): the text may be broken, and may still turn out in order."""
+        if self._failed is not None or self._warned is None:
+            return None
+        return self._warned.report(self._position + self._pending_chars, self._field)
+
     def finish(self) -> Degeneration | None:
         """Judge the whole text that was fed; equal to `scan` of it. Call it once, at the end."""
         if not self._finished:
@@ -125,9 +135,11 @@ class StreamDetector:
         if sighting is None or sighting.severity is not Severity.FAIL:
             if sighting is not None:
                 self._note(sighting)
-            if position % drift.STEP:
+            sighting = None
+            if position % drift.STEP or self._drift.tracker.loop is not None:
                 sighting = self._drift.check(self._window, position, self._exact.tracker.latest)
-            else:
+            if position % drift.STEP == 0 and (sighting is None or sighting.severity is not Severity.FAIL):
+                self._note(sighting)
                 sighting = self._check_words(position)
         if sighting is not None:
             self._note(sighting)
@@ -142,14 +154,25 @@ class StreamDetector:
             found = self._enumerations.check(
                 window, position, looping=self._exact.tracker.loop is not None
             ) or self._enumerations.runs(window, position)
+        elif enumeration.dominated(window, position):
+            found = self._enumerations.runs(window, position)
         if position % novelty.STEP == 0:
             found = found or self._novelty.check(window, position, skeleton)
-        found = found or self._novelty.check_soon(window, skeleton)
+        found = found or self._novelty.check_soon(window, position, skeleton, letters)
+        if found is not None and self._is_one_loop(found):
+            found = None
         if position % salad.STEP == 0 or position == salad.FIRST:
             found = found or self._salad.check(window, position, skeleton)
-            if len(set(window.text(position - 1_024, position))) <= FEW_DIFFERENT:
-                found = found or self._enumerations.runs(window, position)
         return found
+
+    def _is_one_loop(self, sighting: Sighting) -> bool:
+        """Tell whether what looks like a shuffle is one living loop, which has limits of its own."""
+        if sighting.kind is not Kind.LOW_NOVELTY:
+            return False
+        exact = self._exact.tracker.loop
+        starts = [self._drift.start] if self._drift.tracker.loop is not None else []
+        starts += [exact.start] if exact is not None else []
+        return any(start <= sighting.start + ALMOST for start in starts)
 
     def _note(self, sighting: Sighting | None) -> None:
         """Keep the first failure, else the longest warning."""
@@ -175,8 +198,6 @@ class StreamDetector:
         while self._growing and position < window.end:
             position = min(position + STEP, window.end)
             if sighting.kind in _LOOPS:
-                if position % drift.STEP != drift.PHASE and position < window.end:
-                    continue
                 self._growing = self._drift.grow(window, position, sighting)
             else:
                 self._grow_other(sighting, position)
@@ -219,17 +240,21 @@ class StreamDetector:
             self._note(self._drift.check(self._window, position, self._exact.tracker.latest, last=True))
         if self._failed is None:
             self._check_last(position)
+        if self._failed is None:
+            self._note(torn_in_loop(self._window.text(position - TAIL, position), position, self._request))
         if self._failed is None and position <= STEP and self._head.strip() and not self._head.strip().strip("!"):
             self._note(_only_placeholder(self._head))
 
     def _check_last(self, position: int) -> None:
         window, skeleton = self._window, self._drift.skeleton
-        self._note(
+        found = (
             self._enumerations.check(window, position, looping=self._exact.tracker.loop is not None)
             or self._enumerations.runs(window, position)
             or self._novelty.check(window, position, skeleton)
-            or self._salad.check(window, position, skeleton)
         )
+        if found is not None and self._is_one_loop(found):
+            found = None
+        self._note(found or self._salad.check(window, position, skeleton))
 
 
 def _only_placeholder(text: str) -> Sighting:
