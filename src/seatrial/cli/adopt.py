@@ -32,30 +32,21 @@ def adopt(
     the container's own part. What rules would set anyway is left to them. Secrets that stand in the file move into
     files of mode 0600 beside the stack file. The Compose file itself is not touched.
     """
-    from seatrial.cli.launch_reading import read_launch, split_arguments, understood
+    from seatrial.cli.launch_reading import taken
     from seatrial.errors import InputError
-    from seatrial.planning.adopt import adopt as turn
     from seatrial.stack.writing import write_stack
 
     if output.exists() and not force:
         raise InputError("it exists already", where=str(output), advice="Give another name (-o), or --force.")
-    compose, words = split_arguments(compose, words or [])
-    launch = read_launch(compose, words, service=service)
-    read = understood(launch, engine_version, facts=facts, gpus=gpus, store=store, offline=offline)
-    adoption = turn(
-        launch,
-        read.command,
-        model=read.known.model,
-        host=read.known.host,
-        catalogue=read.catalogue,
-        version=read.version,
+    launch, read, adoption = taken(
+        compose, words or [], engine_version, service=service, facts=facts, gpus=gpus, store=store, offline=offline
     )
     head = [f"Adopted from {launch.where} by `seatrial adopt`."]
     text = write_stack(adoption.stack, head=head, tail=launch.comments)
     _write_secrets(adoption, output.parent)
-    from seatrial.cli.writing import write_text
+    from seatrial.text_files import write_whole
 
-    write_text(output, text)
+    write_whole(output, text)
     for note in (*adoption.notes, *read.known.notes):
         typer.echo(note, err=True)
     count = len(adoption.stack.settings)
@@ -65,7 +56,7 @@ def adopt(
 
 
 def _write_secrets(adoption: Adoption, folder: Path) -> None:
-    from seatrial.cli.writing import write_secret
+    from seatrial.text_files import write_secret
 
     if adoption.api_key is not None and adoption.stack.serve.api_key_file:
         write_secret(folder / adoption.stack.serve.api_key_file, adoption.api_key + "\n")

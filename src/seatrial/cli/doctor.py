@@ -245,9 +245,9 @@ def _write_bundle(
     import sys
 
     from seatrial import __version__
-    from seatrial.cli.writing import write_text
     from seatrial.doctor.bundle import make_bundle
     from seatrial.errors import InputError
+    from seatrial.text_files import write_whole
 
     versions = {"seatrial": __version__, "Python": platform.python_version(), "system": platform.platform(terse=True)}
     text = make_bundle(found, watcher, redact=redact, versions=versions, plan=context)
@@ -257,7 +257,7 @@ def _write_bundle(
         if quiet or not sys.stdin.isatty():
             raise InputError("nobody can be asked whether it may be written", where="--bundle", advice="Add --yes.")
         typer.confirm(f"Write this to {path}?", abort=True)
-    write_text(path, text)
+    write_whole(path, text)
     typer.echo(f"written: {path}", err=True)
 
 

@@ -38,11 +38,11 @@ def init(
     import json
 
     from seatrial.cli.planning_inputs import find_facts
-    from seatrial.cli.writing import write_text
     from seatrial.errors import InputError
     from seatrial.planning.initial import EXAMPLES, initial_stack
     from seatrial.stack.schema import stack_schema
     from seatrial.stack.writing import write_stack
+    from seatrial.text_files import write_whole
 
     shown = EXAMPLES[example] if example else None
     if shown is None and model is None:
@@ -73,6 +73,6 @@ def init(
         return
     if output.exists() and not force:
         raise InputError("it exists already", where=str(output), advice="Give another name (-o), or --force.")
-    write_text(output, text)
-    write_text(output.parent / "stack.schema.json", json.dumps(stack_schema(), indent=2, ensure_ascii=False) + "\n")
+    write_whole(output, text)
+    write_whole(output.parent / "stack.schema.json", json.dumps(stack_schema(), indent=2, ensure_ascii=False) + "\n")
     typer.echo(f"{output} is written. Next: seatrial plan {output}")

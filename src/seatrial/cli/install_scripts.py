@@ -34,8 +34,8 @@ def install_scripts(
     Its exit code is the verdict. The second measures it.
     """
     from seatrial.errors import InputError
-    from seatrial.release.snapshot import write_whole
     from seatrial.stack.reading import load_stack
+    from seatrial.text_files import write_whole
 
     read = load_stack(stack)
     where = folder or stack.absolute().parent.parent
@@ -52,8 +52,7 @@ def scripts(stack: Stack, stack_file: Path, where: Path) -> dict[str, str]:
     import os
     import shlex
 
-    host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(stack.serve.host, stack.serve.host)  # noqa: S104 - compared only
-    words = ["--url", f"http://{host}:{stack.serve.port}/v1"]
+    words = ["--url", f"{stack.serve.origin}/v1"]
     if stack.model.served_name:
         words += ["--model", stack.model.served_name]
     docker = os.path.relpath(stack_file.parent, where)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from seatrial.engines.sglang.catalogue import Catalogue
     from seatrial.engines.sglang.command_line import CommandLine
     from seatrial.launches.launch import Launch
+    from seatrial.planning.adopt import Adoption
 
 
 def read_launch(file: Path | None, words: Sequence[str], *, service: str | None) -> Launch:
@@ -71,6 +72,34 @@ class Understood:
     catalogue: Catalogue
     known: Known
     version: str | None
+
+
+def taken(
+    compose: Path | None,
+    words: list[str],
+    engine_version: str | None,
+    *,
+    service: str | None,
+    facts: Path | None,
+    gpus: str | None,
+    store: Path | None,
+    offline: bool,
+) -> tuple[Launch, Understood, Adoption]:
+    """Read the launch that a command line names, understand it, and turn it into a stack."""
+    from seatrial.planning.adopt import adopt
+
+    compose, words = split_arguments(compose, words)
+    launch = read_launch(compose, words, service=service)
+    read = understood(launch, engine_version, facts=facts, gpus=gpus, store=store, offline=offline)
+    adoption = adopt(
+        launch,
+        read.command,
+        model=read.known.model,
+        host=read.known.host,
+        catalogue=read.catalogue,
+        version=read.version,
+    )
+    return launch, read, adoption
 
 
 def split_arguments(compose: Path | None, words: list[str]) -> tuple[Path | None, list[str]]:

@@ -68,7 +68,7 @@ def export(output: Annotated[Path, typer.Argument(help="The JSON file to write."
     import json
 
     from seatrial.ledger.exchange import export_document
-    from seatrial.release.snapshot import write_whole
+    from seatrial.text_files import write_whole
 
     entries = _open(folder).entries()
     write_whole(output, json.dumps(export_document(entries), ensure_ascii=False, indent=1) + "\n")

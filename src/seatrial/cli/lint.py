@@ -97,20 +97,11 @@ def check(
     Raises:
         InputError: something that was named can't be read.
     """
-    from seatrial.cli.launch_reading import read_launch, split_arguments, understood
-    from seatrial.planning.adopt import adopt
+    from seatrial.cli.launch_reading import taken
     from seatrial.planning.lint import lint as hold
 
-    compose, words = split_arguments(compose, words)
-    launch = read_launch(compose, words, service=service)
-    read = understood(launch, engine_version, facts=facts, gpus=gpus, store=store, offline=offline)
-    adopted = adopt(
-        launch,
-        read.command,
-        model=read.known.model,
-        host=read.known.host,
-        catalogue=read.catalogue,
-        version=read.version,
+    launch, read, adopted = taken(
+        compose, words, engine_version, service=service, facts=facts, gpus=gpus, store=store, offline=offline
     )
     found = hold(
         launch,

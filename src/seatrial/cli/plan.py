@@ -117,19 +117,12 @@ def make(
     Raises:
         InputError: something that was named can't be read.
     """
-    from seatrial.cli.planning_inputs import catalogue_for, find_facts
+    from seatrial.cli.planning_inputs import catalogue_for, facts_for
     from seatrial.planning.plan import make_plan
     from seatrial.stack.reading import load_stack
 
     read = load_stack(stack_file)
-    known = find_facts(
-        read.model.repo,
-        revision=read.model.revision,
-        facts=facts,
-        gpus=gpus,
-        store=store or stack_file.parent / read.store,
-        offline=offline,
-    )
+    known = facts_for(read, stack_file, facts=facts, gpus=gpus, store=store, offline=offline)
     catalogue = catalogue_for(read)
     return make_plan(read, model=known.model, host=known.host, catalogue=catalogue), known.notes
 

@@ -79,6 +79,24 @@ def find_facts(
     return Known(host, known_model, tuple(notes))
 
 
+def facts_for(
+    stack: Stack, file: Path, *, facts: Path | None, gpus: str | None, store: Path | None, offline: bool
+) -> Known:
+    """Find the facts that the plan of a stack file needs; its store lies relative to it.
+
+    Raises:
+        InputError: a file or an option can't be read.
+    """
+    return find_facts(
+        stack.model.repo,
+        revision=stack.model.revision,
+        facts=facts,
+        gpus=gpus,
+        store=store or file.parent / stack.store,
+        offline=offline,
+    )
+
+
 def _host(gpus: str | None) -> HostFacts | None:
     if gpus:
         from seatrial.facts.example_hosts import host_from_spec

@@ -14,7 +14,6 @@ from seatrial.cli.planning_inputs import FactsFile, Gpus, Store
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from seatrial.cli.output import TerminalDisplay
     from seatrial.planning.plan import Plan
     from seatrial.release.deployment import Deployment
     from seatrial.release.switch import Judgement, Outcome
@@ -64,6 +63,7 @@ def switch(
     from seatrial.cli.options import parse_sampling
     from seatrial.cli.output import TerminalDisplay, console, print_json
     from seatrial.errors import InputError
+    from seatrial.release.beside import prove_beside
     from seatrial.release.switch import switch as play
     from seatrial.verdicts import Verdict
 
@@ -84,7 +84,7 @@ def switch(
         if image is not None and not as_json:
             _say_upgrade(found, plan)
         if side_by_side is not None:
-            beside = prove_beside(found, plan, text, side_by_side, display)
+            beside = prove_beside(found, plan, text, side_by_side)
             if beside.verdict is not Verdict.PROVEN:
                 found.say("what serves was not touched")
                 _show_beside(beside, as_json=as_json)
@@ -108,45 +108,6 @@ def switch(
     else:
         _print(console(), outcome)
     raise typer.Exit(_exit_code(outcome))
-
-
-def prove_beside(found: Deployment, plan: Plan, text: str, port: int, display: TerminalDisplay) -> Judgement:
-    """Start the candidate in a project of its own, prove it there, and take it away again.
-
-    Raises:
-        SeatrialError: it did not start, or could not be asked.
-    """
-    from seatrial.errors import InputError
-    from seatrial.release.journal import FOLDER
-    from seatrial.stack.editing import set_value
-
-    if port == plan.stack.serve.port:
-        raise InputError("that is the stack's own port", where="--side-by-side", advice="Take another one.")
-    folder = found.folder / FOLDER / "beside"
-    for path, value in (
-        (("name",), f"{plan.stack.name}-candidate"),
-        (("serve", "port"), port),
-        (("store",), str((found.folder / plan.stack.store).resolve())),
-        (("jit_cache",), str((found.folder / plan.stack.jit_cache).resolve())),
-        (("ledger",), str((found.folder / plan.stack.ledger).resolve())),
-        (("container", "service"), None),
-    ):
-        text = set_value(text, path, value, where="the candidate")
-    if plan.stack.serve.api_key_file:
-        key = str((found.folder / plan.stack.serve.api_key_file).resolve())
-        text = set_value(text, ("serve", "api_key_file"), key, where="the candidate")
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "stack.yaml").write_text(text, encoding="utf-8")
-    beside = deployment(folder / "stack.yaml", display, Facts())
-    beside.plan_of, beside.max_tokens = found.plan_of, found.max_tokens
-    beside.sampling, beside.with_bench = found.sampling, False
-    beside.project.files(beside.plan(), text).put(folder)
-    try:
-        found.say(f"starting the candidate beside what serves, on port {port}")
-        beside.start()
-        return beside.prove()
-    finally:
-        beside.stop()
 
 
 def _show_beside(judgement: Judgement, *, as_json: bool) -> None:

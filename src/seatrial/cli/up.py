@@ -68,7 +68,7 @@ def up(
             }
         )
         return
-    where = f"http://{plan.stack.serve.host}:{plan.stack.serve.port}/v1"
+    where = f"{plan.stack.serve.origin}/v1"
     if started is None:
         typer.echo(f"{plan.stack.name} serves already as planned, at {where}; nothing was touched.")
         return

@@ -31,7 +31,7 @@ def upgrade(
     Flags that are gone, renamed, deprecated or have another default; settings that rules would decide differently; and
     what the plan for that version has to say. Exit code 1 where that plan has errors.
     """
-    from seatrial.cli.planning_inputs import catalogue_for, find_facts
+    from seatrial.cli.planning_inputs import catalogue_for, facts_for
     from seatrial.engines.sglang.catalogue import load, versions
     from seatrial.engines.versions import parse_version
     from seatrial.errors import InputError
@@ -44,14 +44,7 @@ def upgrade(
     if parse_version(wanted) is None:
         raise InputError("this is no version", where=version, advice="E.g. 0.5.23.")
     read = load_stack(stack)
-    known = find_facts(
-        read.model.repo,
-        revision=read.model.revision,
-        facts=facts,
-        gpus=gpus,
-        store=store or stack.parent / read.store,
-        offline=offline,
-    )
+    known = facts_for(read, stack, facts=facts, gpus=gpus, store=store, offline=offline)
     newer = read.model_copy(
         update={
             "engine": read.engine.model_copy(update={"version": wanted, "image": _image(read.engine.image, wanted)})

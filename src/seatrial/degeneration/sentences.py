@@ -102,15 +102,7 @@ def shuffle(window: Window, position: int, request: Request | None) -> Sighting 
     if request is not None and not request.exceeded(len(said), said[-1].wording):
         return None
     begin = offset + said[0].start
-    return Sighting(
-        severity=Severity.FAIL,
-        kind=Kind.LOW_NOVELTY,
-        start=begin,
-        end=position,
-        period=None,
-        needle=window.text(begin, begin + 200),
-        claim=f"nothing new: {len(said)} sentences are {different}, said again and again",
-    )
+    return _said_again(window, begin, position, count=len(said), different=different)
 
 
 def _start_of_shuffle(sentences: list[Sentence], end: int) -> int | None:
@@ -179,11 +171,16 @@ def chorus(window: Window, position: int, request: Request | None) -> Sighting |
         return None
     different = len({key for key, _ in sentences[first:]})
     start = offset + sentences[first][1]
+    return _said_again(window, start, position, count=count, different=different)
+
+
+def _said_again(window: Window, start: int, end: int, *, count: int, different: int) -> Sighting:
+    """Make the sighting of sentences that are a few, in any order."""
     return Sighting(
         severity=Severity.FAIL,
         kind=Kind.LOW_NOVELTY,
         start=start,
-        end=position,
+        end=end,
         period=None,
         needle=window.text(start, start + 200),
         claim=f"nothing new: {count} sentences are {different}, said again and again",

@@ -206,11 +206,6 @@ def versions_in(figures: Mapping[str, Any]) -> str | None:
     return None
 
 
-def level_words(level: Level) -> str:
-    """Say a level in words."""
-    return LEVEL_WORDS[level]
-
-
 LEVEL_WORDS = {
     Level.FATAL: "fatal",
     Level.FATAL_AT_FIRST_REQUEST: "fatal at the first request",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from seatrial.doctor.model import Evidence, Level, LogLine, PhaseTime, Role, Traceback
@@ -138,8 +137,3 @@ class Start:
         self.traceback_count += 1
         if len(self.tracebacks) < MOST_TRACEBACKS:
             self.tracebacks.append(traceback)
-
-    def seen_with(self, levels: Iterable[Level]) -> list[Seen]:
-        """List what was seen at these levels, in the order of the log."""
-        wanted = frozenset(levels)
-        return sorted((seen for seen in self.seen.values() if seen.level in wanted), key=lambda seen: seen.line)

@@ -91,7 +91,6 @@ class Watcher:
         self._current: dict[str, Start] = {}
         self._tracebacks = TracebackReader()
         self._silence_allowed: float | None = None
-        self._last_time: float | None = None
 
     @property
     def phase(self) -> str:
@@ -104,14 +103,6 @@ class Watcher:
         """Whether the newest start is ready."""
         start = self._newest()
         return bool(start and start.is_ready and start.death_line is None)
-
-    @property
-    def last_time(self) -> float | None:
-        """When the newest line was written that was read and had a time, seconds since the epoch."""
-        for raw in reversed(self.tail):
-            if (time := parse_line(raw, 0).time) is not None:
-                return time
-        return None
 
     def silence_limit_seconds(self) -> float | None:
         """How long silence is normal in this phase; None for ever."""

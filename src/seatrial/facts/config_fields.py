@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from seatrial.errors import InputError
 
@@ -65,29 +66,23 @@ class Fields:
 
     def words(self, key: str) -> tuple[str, ...]:
         """Read a list of texts; empty where it is missing."""
-        value = self.values.get(key)
-        if value is None:
-            return ()
-        if (
-            not isinstance(value, Sequence)
-            or isinstance(value, str)
-            or not all(isinstance(item, str) for item in value)
-        ):
-            raise InputError(f"`{key}` is not a list of names", where=self.where)
-        return tuple(value)
+        return tuple(str(item) for item in self._items(key, str, "names"))
 
     def wholes(self, key: str) -> tuple[int, ...]:
         """Read a list of whole numbers; empty where it is missing."""
+        return tuple(int(item) for item in self._items(key, int, "whole numbers"))
+
+    def _items(self, key: str, kind: type, called: str) -> Sequence[Any]:
         value = self.values.get(key)
         if value is None:
             return ()
         if (
             not isinstance(value, Sequence)
             or isinstance(value, str)
-            or not all(isinstance(item, int) for item in value)
+            or not all(isinstance(item, kind) for item in value)
         ):
-            raise InputError(f"`{key}` is not a list of whole numbers", where=self.where)
-        return tuple(int(item) for item in value)
+            raise InputError(f"`{key}` is not a list of {called}", where=self.where)
+        return value
 
     def part(self, *keys: str) -> Fields | None:
         """Read an object inside this one; None where it is missing."""

@@ -116,7 +116,7 @@ def _words(keys: Mapping[str, Any], name: str, document: YamlText) -> tuple[Word
 
 def _variables(keys: Mapping[str, Any], name: str, document: YamlText, read_file: ReadFile) -> dict[str, Variable]:
     variables: dict[str, Variable] = {}
-    for entry in _as_list(keys.get("env_file")):
+    for entry in as_list(keys.get("env_file")):
         file = entry.get("path") if isinstance(entry, dict) else entry
         text = read_file(str(file)) or ""
         variables.update({key: Variable(value, str(file)) for key, value in parse_env_file(text).items()})
@@ -133,7 +133,7 @@ def _variables(keys: Mapping[str, Any], name: str, document: YamlText, read_file
 
 def _ports(keys: Mapping[str, Any], name: str, document: YamlText) -> list[PublishedPort]:
     ports = []
-    for index, entry in enumerate(_as_list(keys.get("ports"))):
+    for index, entry in enumerate(as_list(keys.get("ports"))):
         place = document.place(("services", name, "ports", index))
         if isinstance(entry, dict):
             published = entry.get("published")
@@ -157,7 +157,7 @@ def _ports(keys: Mapping[str, Any], name: str, document: YamlText) -> list[Publi
 
 def _mounts(keys: Mapping[str, Any], name: str, document: YamlText) -> list[Mount]:
     mounts = []
-    for index, entry in enumerate(_as_list(keys.get("volumes"))):
+    for index, entry in enumerate(as_list(keys.get("volumes"))):
         place = document.place(("services", name, "volumes", index))
         if isinstance(entry, dict):
             source = entry.get("source")
@@ -181,12 +181,12 @@ def _mounts(keys: Mapping[str, Any], name: str, document: YamlText) -> list[Moun
 
 def _gpus(keys: Mapping[str, Any]) -> int | None:
     """Count the GPUs that a service reserves, in any of Compose's ways; -1 for all of them."""
-    requests = _as_list(keys.get("gpus"))
+    requests = as_list(keys.get("gpus"))
     deploy = keys.get("deploy")
     if isinstance(deploy, dict):
         resources = deploy.get("resources")
         reservations = resources.get("reservations") if isinstance(resources, dict) else None
-        requests = requests + _as_list(reservations.get("devices") if isinstance(reservations, dict) else None)
+        requests = requests + as_list(reservations.get("devices") if isinstance(reservations, dict) else None)
     total: int | None = None
     for request in requests:
         count = _reserved(request)
@@ -212,7 +212,8 @@ def _reserved(request: Any) -> int | None:
     return -1 if count == "all" else int(count) if str(count).isdigit() else None
 
 
-def _as_list(value: Any) -> list[Any]:
+def as_list(value: Any) -> list[Any]:
+    """Take one item for a list of one, as Compose does in most places."""
     if value is None:
         return []
     return value if isinstance(value, list) else [value]

@@ -71,10 +71,6 @@ class Combination:
         text = json.dumps(asdict(self), sort_keys=True, ensure_ascii=False)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
-    def same_weights(self, other: Combination) -> bool:
-        """Whether both serve the same checkpoint, whatever runs it."""
-        return (self.model, self.revision) == (other.model, other.revision)
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

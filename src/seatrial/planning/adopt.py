@@ -11,8 +11,9 @@ from seatrial.engines.sglang.catalogue import Catalogue
 from seatrial.engines.sglang.command_line import CommandLine
 from seatrial.facts.host import HostFacts
 from seatrial.facts.model import ModelFacts
+from seatrial.launches.compose_file import as_list
 from seatrial.launches.launch import Launch, Service
-from seatrial.planning.container import SECRET_NAMES
+from seatrial.planning.container import DEFAULT_CACHES, DEFAULT_HUB, ENGINE_PORT, SECRET_NAMES
 from seatrial.planning.lint import given_settings
 from seatrial.planning.plan import decide_launch, request_of
 from seatrial.planning.rules import Need
@@ -20,11 +21,8 @@ from seatrial.planning.setting import Value, same_value
 from seatrial.stack.model import Container, Engine, Model, Override, Policy, Serve, Stack
 
 DEFAULT_NAME = "stack"
-DEFAULT_HUB = "/root/.cache/huggingface"
-DEFAULT_CACHES = "/root/.cache"
 KEY_FILE = "secrets/api_key"
 SECRETS_FILE = "secrets/adopted.env"
-ENGINE_PORT = 30_000
 
 ENGINE_PREFIXES = ("SGLANG_", "SGL_")
 PLACES = ("HF_HOME", "TRITON_CACHE_DIR")
@@ -228,7 +226,7 @@ def _container(service: Service, given: Mapping[str, Value], secrets: Mapping[st
     if ports:
         extra["ports"] = ports
     if secrets:
-        extra["env_file"] = [*_as_list(extra.get("env_file")), SECRETS_FILE]
+        extra["env_file"] = [*as_list(extra.get("env_file")), SECRETS_FILE]
     return Container(
         service=_name(service.name),
         environment={
@@ -277,9 +275,3 @@ def _text(value: Value | None) -> str | None:
 
 def _json(value: Value) -> Any:
     return list(value) if isinstance(value, tuple) else value
-
-
-def _as_list(value: Any) -> list[Any]:
-    if value is None:
-        return []
-    return value if isinstance(value, list) else [value]

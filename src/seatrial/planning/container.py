@@ -95,7 +95,7 @@ def _unset(service: Service) -> Iterator[Finding]:
 def _gpus(service: Service, values: Mapping[str, Value]) -> Iterator[Finding]:
     if values.get("--device") == "cpu":
         return
-    needed = _gpus_needed(values)
+    needed = gpus_needed(values)
     if service.gpus is None:
         yield Finding(
             Level.ERROR,
@@ -125,7 +125,8 @@ def _gpus(service: Service, values: Mapping[str, Value]) -> Iterator[Finding]:
         )
 
 
-def _gpus_needed(values: Mapping[str, Value]) -> int:
+def gpus_needed(values: Mapping[str, Value]) -> int:
+    """Count the GPUs that the engine uses on this node; attention's copies share those of tensor parallelism."""
     needed = 1
     for name in ("--tp-size", "--pp-size"):
         value = values.get(name, 1)
@@ -163,7 +164,7 @@ def _ports(service: Service, values: Mapping[str, Value], *, has_key: bool) -> I
 def _shared_memory(service: Service, values: Mapping[str, Value]) -> Iterator[Finding]:
     if service.keys.get("ipc") == "host" or any(mount.target == "/dev/shm" for mount in service.mounts):  # noqa: S108
         return
-    ranks = _gpus_needed(values)
+    ranks = gpus_needed(values)
     stated = service.keys.get("shm_size")
     size = parse_bytes(stated)
     if size is not None and size >= SMALLEST_SHM_BYTES:

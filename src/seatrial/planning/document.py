@@ -9,7 +9,7 @@ lint: {"where", "engine", "given", "findings", "memory"}
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from seatrial.engines.sglang.memory.result import MemoryPlan
@@ -116,8 +116,3 @@ def host_document(host: HostFacts | None) -> dict[str, Any] | None:
 def plain_value(value: Value) -> Any:
     """Write a value as JSON holds it."""
     return list(value) if isinstance(value, tuple) else value
-
-
-def values_document(values: Mapping[str, Value]) -> dict[str, Any]:
-    """Write values by name as JSON holds them."""
-    return {name: plain_value(value) for name, value in values.items()}

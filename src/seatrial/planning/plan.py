@@ -97,7 +97,11 @@ def make_plan(stack: Stack, *, model: ModelFacts | None, host: HostFacts | None,
         *_cannot_tell(decision),
         *memory_findings,
     ]
-    ordered = sorted(settings, key=_place)
+    place = {rule.setting: index for index, rule in reversed([*enumerate(load_rules(ENGINE))])}
+    ordered = sorted(
+        settings,  # by class, then as the rules stand in their files; what no rule knows comes last
+        key=lambda setting: (GRAVITY.index(setting.setting_class), place.get(setting.name, len(place))),
+    )
     return Plan(stack, version, tuple(ordered), by_weight(findings), memory, decision, model, host)
 
 
@@ -171,12 +175,6 @@ def value_of(override: Override) -> Value:
 def _off_word(name: str, catalogue: Catalogue) -> str:
     flag = catalogue.flag(name)
     return (flag.negation or "") if flag else ""
-
-
-def _place(setting: Setting) -> tuple[int, int]:
-    """Sort by class, then as the rules stand in their files; what no rule knows comes last."""
-    names = [rule.setting for rule in load_rules(ENGINE)]
-    return GRAVITY.index(setting.setting_class), names.index(setting.name) if setting.name in names else len(names)
 
 
 def _setting(name: str, value: Value, decision: Decision, override: Override | None) -> Setting:

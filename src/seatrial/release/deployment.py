@@ -185,13 +185,10 @@ class Deployment:
                 time.sleep(0.5)
 
     async def _endpoint(self, plan: Plan, key: Secret | None) -> Endpoint:
-        serve = plan.stack.serve
-        host = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(serve.host, serve.host)  # noqa: S104 - compared only
         name = plan.setting("--served-model-name") or plan.setting("--model-path")
         served = text_of(name.value) if name else None
-        return await find_endpoint(
-            f"http://{host}:{serve.port}/v1", served, key, Limits(connect=2, request=10, silence=10)
-        )
+        limits = Limits(connect=2, request=10, silence=10)
+        return await find_endpoint(f"{plan.stack.serve.origin}/v1", served, key, limits)
 
     def stop(self) -> None:
         """Stop and remove the stack's containers; the GPU is free then.

@@ -11,7 +11,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from seatrial.errors import InputError
-from seatrial.release.snapshot import write_whole
+from seatrial.text_files import write_whole
 
 FOLDER = ".seatrial"
 FILE_NAME = "journal.json"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import secrets
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from seatrial.errors import InputError, StorageError
+from seatrial.errors import InputError
+from seatrial.text_files import write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +67,3 @@ class Snapshot:
             return None
         except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
             raise InputError(f"the kept files can't be read ({type(error).__name__})", where=str(path)) from None
-
-
-def write_whole(path: Path, text: str, *, mode: int = 0o644) -> None:
-    """Write a file beside its place, then rename it.
-
-    Raises:
-        StorageError: the folder can't be written, or the disk is full.
-    """
-    part = path.with_name(f".{path.name}.{secrets.token_hex(4)}.part")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write_synced(part, text, mode=mode)
-        part.replace(path)
-    except OSError as error:
-        part.unlink(missing_ok=True)
-        raise _storage(error, path) from None
-
-
-def _write_synced(path: Path, text: str, *, mode: int = 0o644) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, mode)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-
-
-def _storage(error: OSError, path: Path) -> StorageError:
-    return StorageError(f"it can't be written ({(error.strerror or str(error)).lower()})", where=str(path))

@@ -77,6 +77,17 @@ class Serve(Part):
         default=None, description="File (mode 0600) that holds the API key; it reaches the engine as a mounted file."
     )
 
+    @property
+    def reachable_host(self) -> str:
+        """Where a program on this machine reaches it: an address that means every interface is none to connect to."""
+        return {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(self.host, self.host)  # noqa: S104 - compared only
+
+    @property
+    def origin(self) -> str:
+        """Scheme, host and port for a program on this machine."""
+        host = f"[{self.reachable_host}]" if ":" in self.reachable_host else self.reachable_host
+        return f"http://{host}:{self.port}"
+
 
 class Policy(Part):
     """What was decided, and by whom."""

@@ -114,14 +114,6 @@ class Compose:
         """
         self._run([*self._base, "down", "--remove-orphans"], STOP_SECONDS)
 
-    def validate(self) -> None:
-        """Let Compose read the file.
-
-        Raises:
-            StartError: it says what is wrong with it.
-        """
-        self._run([*self._base, "config", "--quiet"], QUICK_SECONDS)
-
     def containers(self) -> list[Container]:
         """List the project's containers, running or not.
 

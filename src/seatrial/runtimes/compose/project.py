@@ -11,7 +11,7 @@ from seatrial.endpoint.address import Secret, read_api_key
 from seatrial.errors import InputError, StartError
 from seatrial.launches.interpolation import parse_env_file
 from seatrial.planning.plan import Plan
-from seatrial.release.snapshot import Snapshot, write_whole
+from seatrial.release.snapshot import Snapshot
 from seatrial.runtimes.compose.docker import Container
 from seatrial.runtimes.compose.rendering import (
     PLAN_LABEL,
@@ -23,6 +23,7 @@ from seatrial.runtimes.compose.rendering import (
     render_env,
 )
 from seatrial.stack.model import Stack
+from seatrial.text_files import write_secret
 
 COMPOSE_FILE = "compose.yaml"
 ENV_FILE = ".env"
@@ -102,11 +103,9 @@ class Project:
         key = read_api_key(self.folder / stack.serve.api_key_file)
         assert key is not None
         path = self.folder / ENGINE_CONFIG
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, mode=0o700)
         text = f"api-key: {_quoted(key.reveal())}\n"
         if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_whole(path, text, mode=0o600)
+            write_secret(path, text)
         return key
 
     def check_non_root(self, stack: Stack) -> None:
@@ -164,7 +163,7 @@ def refuse_taken_port(stack: Stack, ours: list[Container]) -> None:
     wanted = f":{stack.serve.port}"
     if any(place.endswith(wanted) for container in ours for places in container.ports.values() for place in places):
         return
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(stack.serve.host, stack.serve.host)  # noqa: S104 - compared only
+    host = stack.serve.reachable_host
     try:
         socket.create_connection((host, stack.serve.port), timeout=2).close()
     except OSError:

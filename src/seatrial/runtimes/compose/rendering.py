@@ -9,10 +9,10 @@ import difflib
 import hashlib
 import re
 import textwrap
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
+from seatrial.planning.container import DEFAULT_CACHES, gpus_needed
 from seatrial.planning.plan import Plan
 from seatrial.planning.rules import load_rules
 from seatrial.planning.setting import Setting, text_of
@@ -27,7 +27,6 @@ DIGEST = re.compile(r"^# seatrial-digest: sha256:([0-9a-f]{64})$", re.MULTILINE)
 STACK_LABEL = "seatrial.stack"
 PLAN_LABEL = "seatrial.plan"
 
-CACHES = "/root/.cache"
 CACHES_WITHOUT_ROOT = "/engine-home/.cache"
 KEY_MOUNT = "/run/secrets/engine.yaml"
 
@@ -151,18 +150,9 @@ def _gpus(plan: Plan) -> list[str]:
         "        reservations:",
         "          devices:",
         "            - driver: nvidia",
-        f"              count: {gpus_needed(plan)}",
+        f"              count: {gpus_needed({setting.name: setting.value for setting in plan.settings})}",
         "              capabilities: [gpu]",
     ]
-
-
-def gpus_needed(plan: Plan) -> int:
-    """Count the GPUs that the engine is told to use."""
-    needed = 1
-    for name in ("--tp-size", "--pp-size", "--dp-size"):
-        setting = plan.setting(name)
-        needed *= setting.value if setting and isinstance(setting.value, int) else 1
-    return needed
 
 
 def listens_on(plan: Plan) -> str:
@@ -185,7 +175,7 @@ def _ports(plan: Plan) -> list[str]:
 def _volumes(plan: Plan, places: Places) -> list[str]:
     home = plan.setting("HF_HOME")
     target = text_of(home.value) if home else "/hf-cache"
-    caches = CACHES_WITHOUT_ROOT if plan.stack.container.non_root else CACHES
+    caches = CACHES_WITHOUT_ROOT if plan.stack.container.non_root else DEFAULT_CACHES
     lines = [
         "    volumes:",
         f"      - {scalar(f'{places.store}:{target}')}  # models; HF_HOME",
@@ -266,11 +256,6 @@ def render_env(user: int, group: int) -> str:
     )
 
 
-def without_comments(lines: Iterable[str]) -> list[str]:
-    """Drop comment lines, for comparing what two files mean."""
-    return [line for line in lines if not line.lstrip().startswith("#")]
-
-
 def difference(written: str, found: str, *, name: str) -> str:
     """Show how a file differs from what would be written."""
     return "".join(
@@ -281,8 +266,3 @@ def difference(written: str, found: str, *, name: str) -> str:
             tofile=f"{name} (as it is)",
         )
     )
-
-
-def as_mapping(value: Any) -> Mapping[str, Any]:
-    """Take a mapping for what it is, and anything else for an empty one."""
-    return value if isinstance(value, Mapping) else {}
