@@ -23,9 +23,9 @@ sys.path[:0] = [str(HERE / "tests" / "release"), str(HERE / "src")]
 def main() -> int:
     """Make the runs, and print what came of them."""
     from test_switch import (  # type: ignore[import-not-found]  # after its folder is on the path
-        FOLDER,
         OLD,
         PROVEN,
+        STATE_FOLDER,
         DiskStage,
         check,
         killed_child,
@@ -43,7 +43,7 @@ def main() -> int:
             folder.mkdir()
             OLD.put(folder)
             DiskStage(folder).start()
-            OLD.save(folder / FOLDER / PROVEN)
+            OLD.save(folder / STATE_FOLDER / PROVEN)
             candidate = chance.choice(["good", "looping", "dead"])
             killed = killed_child(folder, candidate, chance.randint(1, 18)) != 0
             for _ in range(chance.randint(0, 2)):

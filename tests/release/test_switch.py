@@ -15,9 +15,9 @@ import pytest
 
 from seatrial.errors import InputError, StartError
 from seatrial.ledger.entry import Kind
-from seatrial.release.journal import FOLDER, journal_path, read_journal
-from seatrial.release.snapshot import Snapshot
+from seatrial.release.journal import journal_path, read_journal
 from seatrial.release.switch import PROVEN, Judgement, recover, switch
+from seatrial.runtimes.snapshot import STATE_FOLDER, Snapshot
 from seatrial.verdicts import Verdict
 
 OLD = Snapshot({"stack.yaml": "old\n", "compose.yaml": "old compose\n"})
@@ -87,7 +87,7 @@ def stage(tmp_path: Path) -> DiskStage:
     OLD.put(tmp_path)
     made = DiskStage(tmp_path)
     made.start()
-    OLD.save(tmp_path / FOLDER / PROVEN)
+    OLD.save(tmp_path / STATE_FOLDER / PROVEN)
     return made
 
 
@@ -100,7 +100,7 @@ def test_a_proven_candidate_is_promoted(stage: DiskStage) -> None:
     outcome = switch(stage, GOOD, "good")
     assert outcome.promoted
     assert stage.serves() == "good\n"
-    assert Snapshot.load(stage.folder / FOLDER / PROVEN) == GOOD
+    assert Snapshot.load(stage.folder / STATE_FOLDER / PROVEN) == GOOD
     assert [kind for kind, *_ in records(stage)] == ["promotion"]
     assert read_journal(stage.folder) is None
 
@@ -114,7 +114,7 @@ def test_what_is_refuted_or_does_not_start_is_rolled_back_and_the_old_one_answer
     assert outcome.restored is True
     assert stage.serves() == "old\n"
     assert Snapshot.take(stage.folder, stage.file_names) == OLD
-    assert Snapshot.load(stage.folder / FOLDER / PROVEN) == OLD
+    assert Snapshot.load(stage.folder / STATE_FOLDER / PROVEN) == OLD
     assert [kind for kind, *_ in records(stage)] == ["roll-back"]
     assert outcome.why in records(stage)[0][2]
 
@@ -179,7 +179,7 @@ def check(stage: DiskStage, candidate: str) -> None:
     assert serves in ({"old\n", "good\n"} if candidate == "good" else {"old\n"})
     files = Snapshot.take(stage.folder, stage.file_names)
     assert files == (GOOD if serves == "good\n" else OLD)
-    assert Snapshot.load(stage.folder / FOLDER / PROVEN) == files
+    assert Snapshot.load(stage.folder / STATE_FOLDER / PROVEN) == files
     assert read_journal(stage.folder) is None
 
 
@@ -193,7 +193,7 @@ def test_a_switch_that_is_killed_at_any_step_is_finished_or_undone_by_the_next_c
         OLD.put(folder)
         stage = DiskStage(folder)
         stage.start()
-        OLD.save(folder / FOLDER / PROVEN)
+        OLD.save(folder / STATE_FOLDER / PROVEN)
         code = killed_child(folder, candidate, kill_at)
         recover(DiskStage(folder))
         check(DiskStage(folder), candidate)
@@ -210,7 +210,7 @@ def test_recovery_that_is_killed_itself_is_taken_up_again(tmp_path: Path) -> Non
         OLD.put(folder)
         stage = DiskStage(folder)
         stage.start()
-        OLD.save(folder / FOLDER / PROVEN)
+        OLD.save(folder / STATE_FOLDER / PROVEN)
         candidate = random.choice(["good", "looping", "dead"])
         killed_child(folder, candidate, random.randint(1, 14))
         for _ in range(3):

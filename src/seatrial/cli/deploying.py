@@ -34,17 +34,17 @@ def deployment(stack: Path, display: TerminalDisplay, facts: Facts | None = None
     """
     from seatrial.cli.plan import make
     from seatrial.release.deployment import Deployment
-    from seatrial.runtimes.compose.project import Project
+    from seatrial.runtimes.choice import project_of
     from seatrial.stack.reading import load_stack
 
-    load_stack(stack)
+    read = load_stack(stack)
     known = facts or Facts()
 
     def plan_of(path: Path) -> Plan:
         made, _ = make(path, facts=known.facts, gpus=known.gpus, store=known.store, offline=True)
         return made
 
-    return Deployment(Project(stack), plan_of, display, lambda text: typer.echo(f"  {text}", err=True))
+    return Deployment(project_of(stack, read), plan_of, display, lambda text: typer.echo(f"  {text}", err=True))
 
 
 def take_up(found: Deployment) -> None:

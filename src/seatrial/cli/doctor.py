@@ -120,11 +120,11 @@ def _compose_lines(file: Path | None) -> Iterator[bytes]:
     from seatrial.cli.output import TerminalDisplay
     from seatrial.errors import InputError
 
-    project = deployment(DEFAULT_STACK, TerminalDisplay()).compose()
-    containers = project.containers()
-    if not containers:
+    found = deployment(DEFAULT_STACK, TerminalDisplay())
+    instances = found.instances()
+    if not instances:
         raise InputError("nothing of the stack is there", where=str(DEFAULT_STACK), advice="seatrial up")
-    yield from (line.rstrip(b"\n") for line in project.log_text(containers[0].id))
+    yield from (line.rstrip(b"\n") for line in found.project.launcher().log_text(instances[0].id))
 
 
 def _docker_compose_logs(file: Path | None) -> Iterator[bytes]:

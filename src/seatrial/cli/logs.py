@@ -40,10 +40,10 @@ def logs(
     key_file = read.serve.api_key_file
     key = read_api_key(found.folder / key_file) if key_file and (found.folder / key_file).is_file() else None
     redact = Redactor([key] if key else [])
-    containers = found.compose().containers()
-    if not containers:
+    instances = found.instances()
+    if not instances:
         raise StartError("nothing of the stack is there", where=str(stack), advice="seatrial up")
-    compose, one = found.compose(), containers[0]
+    launcher, one = found.project.launcher(), instances[0]
 
     def show(raw: bytes) -> None:
         line = KEY.sub(r"\1'***'", redact(raw.decode("utf-8", "replace").rstrip("\n")))
@@ -52,10 +52,10 @@ def logs(
             sys.stdout.flush()
 
     if not follow:
-        for raw in compose.log_text(one.id, tail=tail, since=since):
+        for raw in launcher.log_text(one.id, tail=tail, since=since):
             show(raw)
         return
-    process = compose.log_lines(one.id, since=since)
+    process = launcher.log_lines(one.id, since=since)
     assert process.stdout is not None
     try:
         for raw in process.stdout:

@@ -117,11 +117,11 @@ def make(
     Raises:
         InputError: something that was named can't be read.
     """
-    from seatrial.cli.planning_inputs import catalogue_for, facts_for
+    from seatrial.cli.planning_inputs import catalogue_for, facts_for, with_version
     from seatrial.planning.plan import make_plan
     from seatrial.stack.reading import load_stack
 
-    read = load_stack(stack_file)
+    read = with_version(load_stack(stack_file), stack_file)
     known = facts_for(read, stack_file, facts=facts, gpus=gpus, store=store, offline=offline)
     catalogue = catalogue_for(read)
     return make_plan(read, model=known.model, host=known.host, catalogue=catalogue), known.notes

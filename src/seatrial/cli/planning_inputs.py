@@ -97,6 +97,21 @@ def facts_for(
     )
 
 
+def with_version(stack: Stack, file: Path) -> Stack:
+    """Write the engine's version into a stack that names an environment and no version: what is installed there.
+
+    Raises:
+        InputError: the environment is none, or holds no engine.
+    """
+    engine = stack.engine
+    if engine.environment is None or engine.version is not None:
+        return stack
+    from seatrial.runtimes.process.environment import find_environment
+
+    found = find_environment(file.absolute().parent / Path(engine.environment).expanduser())
+    return stack.model_copy(update={"engine": engine.model_copy(update={"version": found.version})})
+
+
 def _host(gpus: str | None) -> HostFacts | None:
     if gpus:
         from seatrial.facts.example_hosts import host_from_spec

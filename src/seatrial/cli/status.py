@@ -51,23 +51,15 @@ def status(
 def gather(found: Deployment, stack_text: str) -> dict[str, Any]:
     """Find out everything that a status says."""
     from seatrial.release.journal import read_journal
-    from seatrial.runtimes.compose.rendering import PLAN_LABEL, plan_digest
+    from seatrial.runtimes.instance import PLAN_LABEL
 
     plan = found.plan()
     journal = read_journal(found.folder)
-    containers = found.compose().containers() if (found.folder / "compose.yaml").is_file() else []
-    one = next((item for item in containers if item.is_running), containers[0] if containers else None)
-    drift = []
-    wanted = found.project.files(plan, stack_text)
-    path = found.folder / "compose.yaml"
-    if not path.is_file():
-        drift.append("compose.yaml is not written yet: seatrial up")
-    elif found.project.edited_by_hand(wanted):
-        drift.append("compose.yaml was edited by hand")
-    elif path.read_text(encoding="utf-8") != wanted.files["compose.yaml"]:
-        drift.append("the stack file was changed since compose.yaml was written: seatrial plan --diff compose.yaml")
-    if one is not None and one.labels.get(PLAN_LABEL) != plan_digest(plan):
-        drift.append("the container was started from another plan")
+    instances = found.instances()
+    one = instances[0] if instances else None
+    drift = found.project.drift(found.project.files(plan, stack_text))
+    if one is not None and one.labels.get(PLAN_LABEL) != plan.digest:
+        drift.append(f"the {found.project.launcher().kind} was started from another plan")
     if journal is not None:
         drift.append(
             f"a switch to {journal.candidate} ended while {journal.step.value}; the next up or switch takes it up"
@@ -78,7 +70,7 @@ def gather(found: Deployment, stack_text: str) -> dict[str, Any]:
         "health": one.health if one else "",
         "since": one.started_at if one and one.is_running else "",
         "restarts": one.restarts if one else 0,
-        "image": one.image if one else plan.stack.engine.image,
+        "image": one.image if one else plan.stack.engine.provider,
         "model": plan.stack.model.repo,
         "revision": plan.stack.model.revision,
         "proven": proven(found, plan),

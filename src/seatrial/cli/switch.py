@@ -91,7 +91,7 @@ def switch(
                 raise typer.Exit(int(beside.verdict.exit_code))
             found.judged = beside
         outcome = play(
-            found, files, f"{plan.stack.model.repo} on {plan.stack.engine.image}", forced=why if anyway else ""
+            found, files, f"{plan.stack.model.repo} on {plan.stack.engine.provider}", forced=why if anyway else ""
         )
     if as_json:
         print_json(

@@ -1,6 +1,6 @@
 """A plan, a lint and their parts as JSON documents: what `--json` prints. Pure.
 
-plan: {"stack", "engine": {"kind", "version", "image"}, "model", "host",
+plan: {"stack", "engine": {"kind", "version", "image" | "environment"}, "model", "host",
 "settings": [{"flag" | "variable", "value", "class", "why", "evidence", "without", "rules", "overrides"?}],
 "command", "environment", "findings": [{"level", "id", "setting", "message", "advice", "where"}], "memory"}
 lint: {"where", "engine", "given", "findings", "memory"}
@@ -25,7 +25,7 @@ def plan_document(plan: Plan) -> dict[str, Any]:
     """Make the document of a plan."""
     return {
         "stack": plan.stack.name,
-        "engine": {"kind": plan.stack.engine.kind, "version": plan.version, "image": plan.stack.engine.image},
+        "engine": {"kind": plan.stack.engine.kind, "version": plan.version, **_provider(plan)},
         "model": model_document(plan.model, plan.stack.model.repo),
         "host": host_document(plan.host),
         "settings": [setting_document(setting) for setting in plan.settings],
@@ -34,6 +34,11 @@ def plan_document(plan: Plan) -> dict[str, Any]:
         "findings": findings_document(plan.findings),
         "memory": memory_document(plan.memory),
     }
+
+
+def _provider(plan: Plan) -> dict[str, str]:
+    engine = plan.stack.engine
+    return {"image": engine.image} if engine.environment is None else {"environment": engine.environment}
 
 
 def lint_document(lint: Lint) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +20,7 @@ from seatrial.planning import policies
 from seatrial.planning.conditions import Fact
 from seatrial.planning.decide import Decision, Ruling, decide, supporters
 from seatrial.planning.rules import ENGINE, Need, Rule, load_rules
-from seatrial.planning.setting import EvidenceKind, Setting, SettingClass, Source, Value
+from seatrial.planning.setting import EvidenceKind, Setting, SettingClass, Source, Value, text_of
 from seatrial.planning.vocabulary import Facts, Request, fixed_facts
 from seatrial.stack.model import Override, Stack
 
@@ -54,6 +55,15 @@ class Plan:
     def setting(self, name: str) -> Setting | None:
         """Find a setting by its canonical name."""
         return next((setting for setting in self.settings if setting.name == name), None)
+
+    @property
+    def digest(self) -> str:
+        """Name what it starts (engine, settings, container) in twelve hexadecimal digits."""
+        engine, container = self.stack.engine, self.stack.container
+        parts = [engine.provider]
+        parts += [f"{one.name}={text_of(one.value)}" for one in sorted(self.settings, key=lambda one: one.name)]
+        parts += [repr(sorted(container.environment.items())), repr(container.extra)]
+        return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -119,6 +129,8 @@ def request_of(stack: Stack) -> Request:
         trust_remote_code=stack.model.trust_remote_code,
         debug=stack.debug,
         non_root=stack.container.non_root,
+        container=stack.engine.environment is None,
+        host=stack.serve.host,
         host_network=stack.container.extra.get("network_mode") == "host",
     )
 

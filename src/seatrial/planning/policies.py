@@ -21,7 +21,7 @@ KEY_FLAGS = ("--api-key", "--admin-api-key", "--ssl-keyfile-password")
 def about_stack(stack: Stack, *, version_known: bool) -> list[Finding]:
     """Find what a stack file leaves open or dangerous."""
     findings = [
-        about_image(stack.engine.image, version_known=version_known),
+        None if stack.engine.environment else about_image(stack.engine.image, version_known=version_known),
         about_port(stack.serve.host, has_key=stack.serve.api_key_file is not None),
         about_reports(stack.model.repo),
     ]

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
+from seatrial.engines.sglang.flag_checks import old_values
 from seatrial.engines.versions import in_range
 from seatrial.planning.conditions import Clause, Fact, Truth, clauses, holds, show
 from seatrial.planning.setting import EvidenceKind, SettingClass, Source, Value, same_value
@@ -104,6 +105,7 @@ class Rule:
         if self.accepts == ANY:
             return True
         wanted = self.resolve(facts)
+        value = old_values().get(self.setting, {}).get(str(value), value)  # a name of yesterday means the same
         return (wanted is not None and same_value(wanted, value)) or any(
             same_value(choice, value) for choice in self.accepts
         )

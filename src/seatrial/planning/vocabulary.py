@@ -23,6 +23,7 @@ VOCABULARY: Mapping[str, str] = {
     "stack.served_name": "the name that clients send",
     "stack.context_length": "longest request in tokens: the stack's, else the model's",
     "stack.tensor_parallel": "GPUs that share each layer: the stack's, else all of the host's",
+    "stack.host": "address that the server is reached at",
     "stack.port": "published port",
     "stack.api_key": "whether an API key is asked for",
     "stack.over_long_input": "reject or truncate",
@@ -77,6 +78,7 @@ class Request:
         served_name: the name that clients send.
         context_length: tokens.
         tensor_parallel: GPUs that share each layer.
+        host: address that the server is reached at.
         port: published port.
         api_key: whether a key is asked for.
         over_long_input: reject or truncate.
@@ -92,6 +94,7 @@ class Request:
     served_name: str | None = None
     context_length: int | None = None
     tensor_parallel: int | None = None
+    host: str = "127.0.0.1"
     port: int = 30_000
     api_key: bool = False
     over_long_input: str = "reject"
@@ -156,6 +159,7 @@ def _request_facts(request: Request, model: ModelFacts | None, host: HostFacts |
         "stack.served_name": request.served_name or NONE,
         "stack.context_length": request.context_length or (model.context_length if model else None),
         "stack.tensor_parallel": request.tensor_parallel or gpus or None,
+        "stack.host": request.host,
         "stack.port": request.port,
         "stack.api_key": request.api_key,
         "stack.over_long_input": request.over_long_input,

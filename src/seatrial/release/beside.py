@@ -5,9 +5,9 @@ from __future__ import annotations
 from seatrial.errors import InputError
 from seatrial.planning.plan import Plan
 from seatrial.release.deployment import Deployment
-from seatrial.release.journal import FOLDER
 from seatrial.release.switch import Judgement
-from seatrial.runtimes.compose.project import Project
+from seatrial.runtimes.choice import project_of
+from seatrial.runtimes.snapshot import STATE_FOLDER
 from seatrial.stack.editing import set_value
 
 
@@ -37,7 +37,7 @@ def prove_beside(found: Deployment, plan: Plan, text: str, port: int) -> Judgeme
     if plan.stack.serve.api_key_file:
         key = str((found.folder / plan.stack.serve.api_key_file).resolve())
         text = set_value(text, ("serve", "api_key_file"), key, where="the candidate")
-    project = Project(found.folder / FOLDER / "beside" / "stack.yaml")
+    project = project_of(found.folder / STATE_FOLDER / "beside" / "stack.yaml", plan.stack)
     project.folder.mkdir(parents=True, exist_ok=True)
     project.stack_file.write_text(text, encoding="utf-8")
     beside = Deployment(

@@ -1,4 +1,4 @@
-"""The stage on real Docker: writes a stack's files, starts and follows the container, proves it, writes the ledger."""
+"""The stage on a real runtime: starts and follows the engine, proves it, compares it with the plan; the ledger."""
 
 from __future__ import annotations
 
@@ -31,10 +31,9 @@ from seatrial.release.switch import Judgement
 from seatrial.reports.memory_picture import memory_svg
 from seatrial.runs.folder import RunFolder
 from seatrial.runs.redaction import Redactor
-from seatrial.runtimes.compose.docker import Compose, Container
-from seatrial.runtimes.compose.following import Started, follow_start
-from seatrial.runtimes.compose.project import Project, refuse_taken_port, runs_as_planned
-from seatrial.runtimes.compose.rendering import plan_digest
+from seatrial.runtimes.following import Started, follow_start
+from seatrial.runtimes.instance import Instance, Launcher, runs_as_planned
+from seatrial.runtimes.project import Project, refuse_taken_port
 from seatrial.trials.interface import OverLongPolicy, Settings
 from seatrial.trials.suites import SuiteName, suite
 from seatrial.verdicts import SuiteResult, Verdict
@@ -48,7 +47,7 @@ BENCH_LEVELS = (1, 8)
 
 @dataclass(slots=True)
 class Deployment:
-    """One stack's life on Docker.
+    """One stack's life, in a container or as a process.
 
     Attributes:
         project: its folder.
@@ -97,24 +96,19 @@ class Deployment:
         """Plan what the stack file says now."""
         return self.plan_of(self.project.stack_file)
 
-    def compose(self, plan: Plan | None = None) -> Compose:
-        """Find the Compose project."""
-        name = plan.stack.name if plan else self._project_name()
-        return Compose(self.folder, name)
+    def instances(self) -> list[Instance]:
+        """List what was started of the stack, running or not; the one that runs first.
 
-    def _project_name(self) -> str:
-        path = self.folder / "compose.yaml"
-        if path.is_file():
-            for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-                if line.startswith("name: "):
-                    return line.removeprefix("name: ").strip().strip('"')
-        return self.plan().stack.name
+        Raises:
+            StartError: Docker can't be asked.
+        """
+        if not self.project.is_written:
+            return []
+        return sorted(self.project.launcher().instances(), key=lambda one: not one.is_running)
 
     def is_running(self) -> bool:
-        """Whether a container of the stack runs or starts."""
-        if not (self.folder / "compose.yaml").is_file():
-            return False
-        return any(found.state in ("running", "restarting") for found in self.compose().containers())
+        """Whether the stack runs or starts."""
+        return any(one.is_alive for one in self.instances())
 
     def start(self) -> None:
         """Start what the files say, and wait until it answers. Does nothing where that very plan serves already.
@@ -125,47 +119,51 @@ class Deployment:
         plan = self._plan = self.plan()
         key = self.project.write_secrets(plan.stack)
         self.project.make_folders(plan.stack)
-        self.project.check_non_root(plan.stack)
-        compose = self.compose(plan)
+        self.project.refuse_unready(plan)
+        launcher = self.project.launcher(plan)
         self.started = None
-        if runs_as_planned(plan, compose.containers()) is not None:
+        if runs_as_planned(plan, launcher.instances()) is not None:
             self._answer(plan, key)
             return
-        refuse_taken_port(plan.stack, compose.containers())
+        refuse_taken_port(plan.stack, launcher.instances())
         usual = self.usual_seconds(plan)
-        self.display.phase(f"Starting: image and container{f' (usually {usual:.0f} s)' if usual else ''}")
-        compose.up()
-        container = self._ours(plan, compose)
+        self.display.phase(f"Starting: the {launcher.kind}{f' (usually {usual:.0f} s)' if usual else ''}")
+        launcher.up()
+        instance = self._ours(plan, launcher)
         try:
-            self.started = follow_start(compose, container, self.display, context=plan_document(plan))
-            self._ours(plan, compose)
+            self.started = follow_start(launcher, instance, self.display, context=plan_document(plan))
+            self._ours(plan, launcher)
             self._answer(plan, key)
-        except StartError:
-            compose.stop()
+        except BaseException as error:
+            # Ctrl-C too: what has not answered yet is of use to nobody, and Docker would restart it for ever.
+            if isinstance(error, StartError | KeyboardInterrupt):
+                launcher.stop()
             raise
         self._compare(plan, self.started)
         self._append(plan, Kind.BOOT, None, "; ".join(finding.message for finding in self.findings))
 
-    def _ours(self, plan: Plan, compose: Compose) -> Container:
-        """Make sure that the container that runs is the one that was started, and publishes the stack's port."""
-        container = runs_as_planned(plan, compose.containers())
-        if container is None:
-            found = compose.containers()
+    def _ours(self, plan: Plan, launcher: Launcher) -> Instance:
+        """Make sure that what runs is what was started, and publishes the stack's port."""
+        instance = runs_as_planned(plan, launcher.instances())
+        if instance is None:
+            found = launcher.instances()
             if found:
                 one = found[0]
+                status = "" if one.exit_code is None else f" (status {one.exit_code})"
                 raise StartError(
-                    f"the container {one.name} is {one.state} (status {one.exit_code})",
-                    where="docker compose",
+                    f"the {launcher.kind} {one.name} is {one.state}{status}",
+                    where=launcher.where,
                     advice="`seatrial logs` shows what it said.",
                 )
-            raise StartError("no container was started", where="docker compose")
+            raise StartError(f"no {launcher.kind} was started", where=launcher.where)
         wanted = f":{plan.stack.serve.port}"
-        published = [place for places in container.ports.values() for place in places]
+        published = [place for places in instance.ports.values() for place in places]
         if published and not any(place.endswith(wanted) for place in published):
             raise StartError(
-                f"the container publishes {', '.join(published)}, not {plan.stack.serve.port}", where="docker compose"
+                f"the {launcher.kind} publishes {', '.join(published)}, not {plan.stack.serve.port}",
+                where=launcher.where,
             )
-        return container
+        return instance
 
     def _answer(self, plan: Plan, key: Secret | None) -> Endpoint:
         """Wait until the published port answers with the stack's model.
@@ -191,13 +189,13 @@ class Deployment:
         return await find_endpoint(f"{plan.stack.serve.origin}/v1", served, key, limits)
 
     def stop(self) -> None:
-        """Stop and remove the stack's containers; the GPU is free then.
+        """End the stack's engine with all that belongs to it; the GPU is free then.
 
         Raises:
-            StartError: Docker could not.
+            StartError: it does not end.
         """
-        if (self.folder / "compose.yaml").is_file():
-            self.compose().stop()
+        if self.project.is_written:
+            self.project.launcher().stop()
 
     def prove(self) -> Judgement:
         """Prove what serves now, measure it, and write both to the ledger.
@@ -217,7 +215,7 @@ class Deployment:
             plan.memory.effective_input_tokens if plan.memory else plan.stack.serve.context_length,
             OverLongPolicy(plan.stack.policy.over_long_input),
         )
-        facts = {"stack": plan.stack.name, "suite": chosen.value, "plan": plan_digest(plan)}
+        facts = {"stack": plan.stack.name, "suite": chosen.value, "plan": plan.digest}
         proof = Proof(endpoint, facts, picture=memory_svg(plan.memory) if plan.memory else "")
         folder = RunFolder(self._ledger_folder(plan) / "runs", "switch", Redactor([key] if key else []))
         with folder:
@@ -263,7 +261,7 @@ class Deployment:
                     self.combination(plan),
                     judgement.verdict.value if judgement else None,
                     plan.stack.name,
-                    plan_digest(plan),
+                    plan.digest,
                     judgement.run if judgement else "",
                     figures,
                     note,
@@ -355,7 +353,7 @@ def combination_of(plan: Plan, sampling: dict[str, Any]) -> Combination:
         revision=plan.model.revision if plan.model and plan.model.revision else plan.stack.model.revision,
         engine=plan.stack.engine.kind,
         engine_version=plan.version,
-        image=plan.stack.engine.image,
+        image=plan.stack.engine.image if plan.stack.engine.environment is None else None,
         quantization=model.quantization.method if model and model.quantization else None,
         dtype=values.get("--dtype") or (model.dtype if model else None),
         kv_cache_dtype=memory,

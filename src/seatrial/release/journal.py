@@ -11,9 +11,9 @@ from enum import StrEnum
 from pathlib import Path
 
 from seatrial.errors import InputError
+from seatrial.runtimes.snapshot import STATE_FOLDER
 from seatrial.text_files import write_whole
 
-FOLDER = ".seatrial"
 FILE_NAME = "journal.json"
 
 
@@ -63,7 +63,7 @@ class Journal:
 
 def journal_path(folder: Path) -> Path:
     """Where a stack's journal lies."""
-    return folder / FOLDER / FILE_NAME
+    return folder / STATE_FOLDER / FILE_NAME
 
 
 def write_journal(folder: Path, journal: Journal) -> None:

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 from seatrial.errors import SeatrialError, StartError
 from seatrial.ledger.entry import Kind
-from seatrial.release.journal import FOLDER, Journal, Step, end_journal, read_journal, write_journal
-from seatrial.release.snapshot import Snapshot
+from seatrial.release.journal import Journal, Step, end_journal, read_journal, write_journal
+from seatrial.runtimes.snapshot import STATE_FOLDER, Snapshot
 from seatrial.verdicts import Verdict
 
 PROVEN = "proven.json"
@@ -108,7 +108,7 @@ def switch(stage: Stage, candidate: Snapshot, name: str, *, forced: str = "") ->
     folder = stage.folder
     now = datetime.now(UTC).isoformat(timespec="seconds")
     journal = Journal(uuid4().hex[:12], Step.PREPARED, now, name, was_running=stage.is_running(), forced=forced)
-    kept = folder / FOLDER / SWITCHES / journal.id
+    kept = folder / STATE_FOLDER / SWITCHES / journal.id
     way_back(stage).save(kept / "before.json")
     candidate.save(kept / "candidate.json")
     write_journal(folder, journal)
@@ -136,7 +136,7 @@ def switch(stage: Stage, candidate: Snapshot, name: str, *, forced: str = "") ->
 
 def way_back(stage: Stage) -> Snapshot:
     """Find what a switch returns to: the last proven stack, else the files that are there."""
-    proven = Snapshot.load(stage.folder / FOLDER / PROVEN)
+    proven = Snapshot.load(stage.folder / STATE_FOLDER / PROVEN)
     return proven if proven is not None else Snapshot.take(stage.folder, stage.file_names)
 
 
@@ -158,10 +158,10 @@ def recover(stage: Stage) -> Outcome | None:
 
 def _promote(stage: Stage, journal: Journal, judgement: Judgement | None) -> Outcome:
     """Keep the candidate as the stack to return to."""
-    kept = stage.folder / FOLDER / SWITCHES / journal.id / "candidate.json"
+    kept = stage.folder / STATE_FOLDER / SWITCHES / journal.id / "candidate.json"
     candidate = Snapshot.load(kept)
     assert candidate is not None, "the candidate is kept before anything changes"
-    candidate.save(stage.folder / FOLDER / PROVEN)
+    candidate.save(stage.folder / STATE_FOLDER / PROVEN)
     stage.record(Kind.PROMOTION, judgement, journal.forced)
     end_journal(stage.folder)
     stage.say(f"{journal.candidate} is promoted")
@@ -173,7 +173,7 @@ def _roll_back(stage: Stage, journal: Journal, judgement: Judgement | None) -> O
     folder = stage.folder
     write_journal(folder, journal)
     stage.say(f"{journal.candidate} is given up ({journal.why}); putting the last proven stack back")
-    before = Snapshot.load(folder / FOLDER / SWITCHES / journal.id / "before.json")
+    before = Snapshot.load(folder / STATE_FOLDER / SWITCHES / journal.id / "before.json")
     assert before is not None, "the way back is kept before anything changes"
     here = Snapshot.take(folder, stage.file_names)
     if here.files != before.files or not journal.was_running:

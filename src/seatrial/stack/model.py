@@ -33,16 +33,27 @@ class Engine(Part):
         default="lmsysorg/sglang:v0.5.16",
         description="The container's image, with a pinned tag or digest; `latest` is an error.",
     )
+    environment: Text | None = Field(
+        default=None,
+        description="For evaluation, no container: a Python environment that has the engine; it runs as a process.",
+    )
     version: Text | None = Field(
         default=None,
         description="Its version, where the image's tag does not say it (a digest, an image of your own).",
     )
 
     @property
+    def provider(self) -> str:
+        """What the engine comes out of: the environment where one is named, else the image."""
+        return self.environment or self.image
+
+    @property
     def resolved_version(self) -> str | None:
         """The version as stated, or as the image's tag says it; None where neither does."""
         if self.version:
             return self.version.removeprefix("v")
+        if self.environment is not None:
+            return None
         found = VERSION_IN_TAG.search(self.image)
         return found[1] if found else None
 

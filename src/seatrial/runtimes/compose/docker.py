@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from seatrial.errors import StartError
+from seatrial.runtimes.instance import Instance
 
 QUICK_SECONDS = 30.0
 """A command that only asks and takes longer: the engine hangs."""
@@ -51,60 +51,24 @@ HINTS = (
 """What Docker says, and what to do: its own words, seen with Docker 20.10 and 28."""
 
 
-@dataclass(frozen=True, slots=True)
-class Container:
-    """One container of the project.
-
-    Attributes:
-        id: Docker's own.
-        name: its name.
-        state: created, running, restarting, exited …
-        health: starting, healthy, unhealthy; empty without a health check.
-        exit_code: of a container that ended.
-        started_at: ISO 8601, as Docker says it.
-        image: as it was asked for.
-        image_id: digest of what runs.
-        labels: its labels.
-        ports: published, `address:port` by the container's port.
-        oom_killed: the kernel ended it for memory.
-        restarts: how often Docker restarted it.
-    """
-
-    id: str
-    name: str
-    state: str
-    health: str
-    exit_code: int
-    started_at: str
-    image: str
-    image_id: str
-    labels: dict[str, str]
-    ports: dict[str, list[str]]
-    oom_killed: bool
-    restarts: int
-
-    @property
-    def is_running(self) -> bool:
-        """Whether its process runs now."""
-        return self.state == "running"
-
-
 class Compose:
     """One Compose project: the file `compose.yaml` of a folder."""
+
+    kind = "container"
+    where = "docker compose"
 
     def __init__(self, folder: Path, project: str, file: str = "compose.yaml") -> None:
         self.folder = folder
         self.project = project
         self._base = ["docker", "compose", "--project-name", project, "--file", str(folder / file)]
 
-    def up(self, *, recreate: bool = False) -> None:
+    def up(self) -> None:
         """Create and start what is missing.
 
         Raises:
             StartError: Docker's own error, with what to do about it.
         """
-        more = ["--force-recreate"] if recreate else []
-        self._run([*self._base, "up", "--detach", "--remove-orphans", *more], PULL_SECONDS)
+        self._run([*self._base, "up", "--detach", "--remove-orphans"], PULL_SECONDS)
 
     def stop(self) -> None:
         """Stop the containers and remove them: the GPU is free. Volumes, images and weights stay.
@@ -114,7 +78,7 @@ class Compose:
         """
         self._run([*self._base, "down", "--remove-orphans"], STOP_SECONDS)
 
-    def containers(self) -> list[Container]:
+    def instances(self) -> list[Instance]:
         """List the project's containers, running or not.
 
         Raises:
@@ -124,23 +88,23 @@ class Compose:
         ids = self._run(["docker", "ps", "--all", "--quiet", "--no-trunc", "--filter", label], QUICK_SECONDS).split()
         if not ids:
             return []
-        return [_container(item) for item in json.loads(self._run(["docker", "inspect", *ids], QUICK_SECONDS))]
+        return [_instance(item) for item in json.loads(self._run(["docker", "inspect", *ids], QUICK_SECONDS))]
 
-    def log_lines(self, container: str, *, since: str | None = None) -> subprocess.Popen[bytes]:
+    def log_lines(self, instance: str, *, since: str | None = None) -> subprocess.Popen[bytes]:
         """Follow a container's log; the caller ends the process."""
         more = ["--since", since] if since else []
         return subprocess.Popen(
-            ["docker", "logs", "--follow", *more, container],  # noqa: S607 - whichever docker the account uses
+            ["docker", "logs", "--follow", *more, instance],  # noqa: S607 - whichever docker the account uses
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
         )
 
-    def log_text(self, container: str, *, tail: int | None = None, since: str | None = None) -> Iterator[bytes]:
+    def log_text(self, instance: str, *, tail: int | None = None, since: str | None = None) -> Iterator[bytes]:
         """Read a container's log as it is now, line by line."""
         more = (["--tail", str(tail)] if tail is not None else []) + (["--since", since] if since else [])
         with subprocess.Popen(
-            ["docker", "logs", *more, container],  # noqa: S607 - whichever docker the account uses
+            ["docker", "logs", *more, instance],  # noqa: S607 - whichever docker the account uses
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             stdin=subprocess.DEVNULL,
@@ -183,10 +147,10 @@ def docker_error(text: str) -> StartError:
     )
 
 
-def _container(item: dict[str, Any]) -> Container:
+def _instance(item: dict[str, Any]) -> Instance:
     state = item.get("State") or {}
     published = (item.get("NetworkSettings") or {}).get("Ports") or {}
-    return Container(
+    return Instance(
         id=item["Id"],
         name=str(item.get("Name", "")).lstrip("/"),
         state=str(state.get("Status", "")),

@@ -1,64 +1,43 @@
-"""A stack's folder on disk: the files that the plan writes, what was edited by hand, and whether the port is free."""
+"""The files of a stack on Docker: stack file, compose.yaml, .env; what was edited by hand; the container's account."""
 
 from __future__ import annotations
 
 import os
-import socket
 from dataclasses import dataclass
 from pathlib import Path
 
-from seatrial.endpoint.address import Secret, read_api_key
-from seatrial.errors import InputError, StartError
+from seatrial.errors import InputError
 from seatrial.launches.interpolation import parse_env_file
 from seatrial.planning.plan import Plan
-from seatrial.release.snapshot import Snapshot
-from seatrial.runtimes.compose.docker import Container
-from seatrial.runtimes.compose.rendering import (
-    PLAN_LABEL,
-    Places,
-    difference,
-    is_as_written,
-    plan_digest,
-    render_compose,
-    render_env,
-)
-from seatrial.stack.model import Stack
-from seatrial.text_files import write_secret
+from seatrial.runtimes.compose.docker import Compose
+from seatrial.runtimes.compose.rendering import Places, difference, is_as_written, render_compose, render_env
+from seatrial.runtimes.project import ENGINE_CONFIG, Project
+from seatrial.runtimes.snapshot import Snapshot
 
 COMPOSE_FILE = "compose.yaml"
 ENV_FILE = ".env"
-ENGINE_CONFIG = "secrets/engine.yaml"
 
 
 @dataclass(frozen=True, slots=True)
-class Project:
-    """Where a stack lies.
-
-    Attributes:
-        stack_file: the stack file; its folder holds everything else.
-    """
-
-    stack_file: Path
-
-    @property
-    def folder(self) -> Path:
-        """The stack's folder."""
-        return self.stack_file.absolute().parent
+class ComposeProject(Project):
+    """A stack that runs in a container."""
 
     @property
     def file_names(self) -> tuple[str, ...]:
-        """The files that make the stack, by their names in the folder."""
-        return (self.stack_file.name, COMPOSE_FILE, ENV_FILE)
+        """The stack file, .env and compose.yaml."""
+        return (self.stack_file.name, ENV_FILE, COMPOSE_FILE)
+
+    @property
+    def is_written(self) -> bool:
+        """Whether there is a Compose file."""
+        return (self.folder / COMPOSE_FILE).is_file()
 
     def files(self, plan: Plan, stack_text: str) -> Snapshot:
         """Say what the files of a plan hold."""
-        places = Places(plan.stack.store, plan.stack.jit_cache, f"./{ENGINE_CONFIG}" if _has_key(plan.stack) else None)
+        stack = plan.stack
+        places = Places(stack.store, stack.jit_cache, f"./{ENGINE_CONFIG}" if stack.serve.api_key_file else None)
         return Snapshot(
-            {
-                self.stack_file.name: stack_text,
-                COMPOSE_FILE: render_compose(plan, places),
-                ENV_FILE: self._env(),
-            }
+            {self.stack_file.name: stack_text, COMPOSE_FILE: render_compose(plan, places), ENV_FILE: self._env()}
         )
 
     def _env(self) -> str:
@@ -70,50 +49,30 @@ class Project:
 
     def edited_by_hand(self, wanted: Snapshot) -> str:
         """Show how the Compose file was edited by hand; empty where it was not, or is not there."""
-        path = self.folder / COMPOSE_FILE
-        if not path.is_file():
+        if not self.is_written:
             return ""
-        found = path.read_text(encoding="utf-8", errors="replace")
+        found = (self.folder / COMPOSE_FILE).read_text(encoding="utf-8", errors="replace")
         if is_as_written(found):
             return ""
         return difference(wanted.files[COMPOSE_FILE], found, name=COMPOSE_FILE)
 
-    def refuse_edited(self, wanted: Snapshot) -> None:
-        """Never overwrite what somebody wrote by hand.
+    def drift(self, wanted: Snapshot) -> list[str]:
+        """Say how the Compose file differs from what the plan would write."""
+        if not self.is_written:
+            return ["compose.yaml is not written yet: seatrial up"]
+        if self.edited_by_hand(wanted):
+            return ["compose.yaml was edited by hand"]
+        if (self.folder / COMPOSE_FILE).read_text(encoding="utf-8") != wanted.files[COMPOSE_FILE]:
+            return ["the stack file was changed since compose.yaml was written: seatrial plan --diff compose.yaml"]
+        return []
 
-        Raises:
-            InputError: the Compose file is not as seatrial wrote it; with the difference.
-        """
-        shown = self.edited_by_hand(wanted)
-        if shown:
-            raise InputError(
-                f"it was edited by hand, or not written by seatrial:\n{shown}",
-                where=str(self.folder / COMPOSE_FILE),
-                advice="Take the change into the stack file (`seatrial adopt`), or overwrite it with --force.",
-            )
-
-    def write_secrets(self, stack: Stack) -> Secret | None:
-        """Write the engine's own config file with the API key, mode 0600; return the key.
-
-        Raises:
-            InputError: the key's file can't be read, or others can read it.
-        """
-        if stack.serve.api_key_file is None:
-            return None
-        key = read_api_key(self.folder / stack.serve.api_key_file)
-        assert key is not None
-        path = self.folder / ENGINE_CONFIG
-        text = f"api-key: {_quoted(key.reveal())}\n"
-        if not path.is_file() or path.read_text(encoding="utf-8") != text:
-            write_secret(path, text)
-        return key
-
-    def check_non_root(self, stack: Stack) -> None:
+    def refuse_unready(self, plan: Plan) -> None:
         """Make sure that the container's account can write what it must, where it does not run as root.
 
         Raises:
             InputError: `.env` lacks its numbers, or a folder is not its own to write.
         """
+        stack = plan.stack
         if not stack.container.non_root:
             return
         variables = parse_env_file(self._env())
@@ -132,58 +91,20 @@ class Project:
                     advice=f"Run: chown -R {user}:{group} {path}",
                 )
 
-    def make_folders(self, stack: Stack) -> None:
-        """Make the store and the cache folder before Docker does: it would make them root's.
+    def launcher(self, plan: Plan | None = None) -> Compose:
+        """Find the Compose project, by the plan's name or by the name in its file."""
+        return Compose(self.folder, plan.stack.name if plan else self._name())
 
-        Raises:
-            StorageError: they can't be made.
-        """
-        for name in (stack.store, stack.jit_cache):
-            path = self.folder / name
-            try:
-                path.mkdir(parents=True, exist_ok=True)
-            except OSError as error:
-                from seatrial.errors import StorageError  # noqa: PLC0415 - only where it goes wrong
-
-                raise StorageError(f"it can't be made ({error.strerror})", where=str(path)) from None
+    def _name(self) -> str:
+        for line in (self.folder / COMPOSE_FILE).read_text(encoding="utf-8", errors="replace").splitlines():
+            if line.startswith("name: "):
+                return line.removeprefix("name: ").strip().strip('"')
+        raise InputError(
+            "it names no project", where=str(self.folder / COMPOSE_FILE), advice="`seatrial up` writes it anew."
+        )
 
 
 def _may_write(path: Path, user: int, group: int) -> bool:
     facts = path.stat()
     bits = 0o200 if facts.st_uid == user else 0o020 if facts.st_gid == group else 0o002
     return user == 0 or bool(facts.st_mode & bits)
-
-
-def refuse_taken_port(stack: Stack, ours: list[Container]) -> None:
-    """Make sure that nobody else listens where the stack wants to be reached.
-
-    Raises:
-        StartError: another program does.
-    """
-    wanted = f":{stack.serve.port}"
-    if any(place.endswith(wanted) for container in ours for places in container.ports.values() for place in places):
-        return
-    host = stack.serve.reachable_host
-    try:
-        socket.create_connection((host, stack.serve.port), timeout=2).close()
-    except OSError:
-        return
-    raise StartError(
-        f"another server already listens on {host}:{stack.serve.port}",
-        where="serve.port",
-        advice=f"`ss -ltnp 'sport = :{stack.serve.port}'` names it; stop it, or take another port.",
-    )
-
-
-def runs_as_planned(plan: Plan, containers: list[Container]) -> Container | None:
-    """Find the running container that was started from this very plan."""
-    digest = plan_digest(plan)
-    return next((found for found in containers if found.is_running and found.labels.get(PLAN_LABEL) == digest), None)
-
-
-def _has_key(stack: Stack) -> bool:
-    return stack.serve.api_key_file is not None
-
-
-def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'

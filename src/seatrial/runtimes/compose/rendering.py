@@ -16,6 +16,7 @@ from seatrial.planning.container import DEFAULT_CACHES, gpus_needed
 from seatrial.planning.plan import Plan
 from seatrial.planning.rules import load_rules
 from seatrial.planning.setting import Setting, text_of
+from seatrial.runtimes.instance import PLAN_LABEL, STACK_LABEL
 from seatrial.yaml_writing import block, scalar
 
 WIDTH = 110
@@ -23,9 +24,6 @@ HEAD = (
     "# Written by seatrial from the stack file. Edit that one: a change here is noticed, and never overwritten unseen."
 )
 DIGEST = re.compile(r"^# seatrial-digest: sha256:([0-9a-f]{64})$", re.MULTILINE)
-
-STACK_LABEL = "seatrial.stack"
-PLAN_LABEL = "seatrial.plan"
 
 CACHES_WITHOUT_ROOT = "/engine-home/.cache"
 KEY_MOUNT = "/run/secrets/engine.yaml"
@@ -71,16 +69,6 @@ def is_as_written(text: str) -> bool:
     return hashlib.sha256(body.encode()).hexdigest() == found[1]
 
 
-def plan_digest(plan: Plan) -> str:
-    """Name what a plan starts: engine, settings and container, in twelve hexadecimal digits."""
-    parts = [
-        plan.stack.engine.image,
-        *(f"{s.name}={text_of(s.value)}" for s in sorted(plan.settings, key=lambda s: s.name)),
-    ]
-    parts += [repr(sorted(plan.stack.container.environment.items())), repr(plan.stack.container.extra)]
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:12]
-
-
 def _service(plan: Plan, places: Places) -> list[str]:
     stack = plan.stack
     extra = stack.container.extra
@@ -96,7 +84,7 @@ def _service(plan: Plan, places: Places) -> list[str]:
         "labels": [
             "    labels:",
             f"      {STACK_LABEL}: {scalar(stack.name)}",
-            f"      {PLAN_LABEL}: {scalar(plan_digest(plan))}",
+            f"      {PLAN_LABEL}: {scalar(plan.digest)}",
         ],
         "user": _user(plan),
         "deploy": _gpus(plan),

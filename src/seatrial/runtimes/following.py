@@ -1,4 +1,4 @@
-"""Follows a container's start by the engine's own log: phases, and an early end on a fatal line or on silence."""
+"""Follows a start by the engine's own log: phases, and an early end on a fatal line or on silence."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from seatrial.doctor import Diagnosis, EventKind, Watcher, judge
 from seatrial.errors import StartError
 from seatrial.progress import Display
-from seatrial.runtimes.compose.docker import Compose, Container
+from seatrial.runtimes.instance import Instance, Launcher
 
 LOOK_SECONDS = 1.0
 """How often the container itself is looked at while its log is silent."""
@@ -42,15 +42,17 @@ class Started:
 class StartFailure(StartError):  # noqa: N818 - a start that failed is no mistake of the program
     """A start that failed, with what the doctor says about its log."""
 
-    def __init__(self, problem: str, diagnosis: Diagnosis | None, log: str, *, advice: str | None = None) -> None:
-        super().__init__(problem, where="docker compose", advice=advice)
+    def __init__(
+        self, problem: str, diagnosis: Diagnosis | None, log: str, *, where: str, advice: str | None = None
+    ) -> None:
+        super().__init__(problem, where=where, advice=advice)
         self.diagnosis = diagnosis
         self.log = log
 
 
 def follow_start(
-    compose: Compose,
-    container: Container,
+    launcher: Launcher,
+    instance: Instance,
     display: Display,
     *,
     context: dict[str, object] | None = None,
@@ -58,11 +60,11 @@ def follow_start(
     silence_seconds: float = SILENCE_SECONDS,
     on_line: Callable[[bytes], None] = lambda _line: None,
 ) -> Started:
-    """Follow a container until its engine is ready.
+    """Follow a start until the engine is ready.
 
     Args:
-        compose: the project.
-        container: as it was when it started.
+        launcher: what started it.
+        instance: as it was when it started.
         display: told each phase.
         context: what the plan knows, for the doctor.
         longest_seconds: a start that takes longer is given up.
@@ -75,11 +77,15 @@ def follow_start(
     watcher = Watcher(context=context or {})
     began = last = time.monotonic()
     phases: dict[str, float] = {}
-    phase, phase_began = "container", began
+    phase, phase_began = launcher.kind, began
     kept: list[bytes] = []
-    display.phase("Starting: the container")
-    process = compose.log_lines(container.id, since=container.started_at or None)
+    display.phase(f"Starting: the {launcher.kind}")
+    process = launcher.log_lines(instance.id, since=instance.started_at or None)
     lines = _lines_of(process)
+
+    def fail(problem: str, *, silent: float | None = None) -> StartFailure:
+        return _failure(problem, watcher, kept, where=launcher.where, silent=silent)
+
     try:
         while True:
             now = time.monotonic()
@@ -102,18 +108,18 @@ def follow_start(
                     phases[phase] = phases.get(phase, 0.0) + last - phase_began
                     return Started(last - began, phases, _text(kept))
                 if event is not None and event.stops_a_proof and event.kind is not EventKind.DEATH:
-                    raise _failure("the engine said something that it does not survive", watcher, kept)
+                    raise fail("the engine said something that it does not survive")
                 continue
-            ended = _ended(compose, container)
+            ended = _ended(launcher, instance)
             if ended:
-                raise _failure(ended, watcher, kept)
+                raise fail(ended)
             silent = now - last
             limit = watcher.silence_limit_seconds() or silence_seconds
             if silent > limit:
                 problem = f"its log has been silent for {silent:.0f} s while {_words(watcher, phase)}"
-                raise _failure(problem, watcher, kept, silent=silent)
+                raise fail(problem, silent=silent)
             if now - began > longest_seconds:
-                raise _failure(f"it was not ready after {longest_seconds:.0f} s", watcher, kept)
+                raise fail(f"it was not ready after {longest_seconds:.0f} s")
     finally:
         process.kill()
         process.wait()
@@ -128,30 +134,34 @@ def _lines_of(process: subprocess.Popen[bytes]) -> queue.Queue[bytes]:
         for line in process.stdout:
             lines.put(line)
 
-    threading.Thread(target=read, daemon=True, name="docker-logs").start()
+    threading.Thread(target=read, daemon=True, name="engine-log").start()
     return lines
 
 
-def _ended(compose: Compose, container: Container) -> str:
-    """Say how the container ended; empty while it runs."""
-    now = next((found for found in compose.containers() if found.id == container.id), None)
+def _ended(launcher: Launcher, instance: Instance) -> str:
+    """Say how it ended; empty while it runs."""
+    now = next((found for found in launcher.instances() if found.id == instance.id), None)
     if now is None:
-        return "the container was removed while it started"
-    if now.restarts > container.restarts or now.state == "restarting":
-        return f"the engine ended (status {now.exit_code}) and Docker restarts it"
+        return f"the {launcher.kind} was removed while it started"
+    status = "" if now.exit_code is None else f" with status {now.exit_code}"
+    if now.restarts > instance.restarts or now.state == "restarting":
+        return f"the engine ended{status} and Docker restarts it"
     if now.oom_killed:
-        return "the kernel ended the container: the host's memory is used up"
+        return f"the kernel ended the {launcher.kind}: the host's memory is used up"
     if now.state in ("exited", "dead"):
-        return f"the container ended with status {now.exit_code}"
+        return f"the {launcher.kind} ended{status}"
     return ""
 
 
-def _failure(problem: str, watcher: Watcher, kept: list[bytes], *, silent: float | None = None) -> StartFailure:
+def _failure(
+    problem: str, watcher: Watcher, kept: list[bytes], *, where: str, silent: float | None = None
+) -> StartFailure:
     diagnosis = judge(watcher, silence_seconds=silent, ended=silent is None)
     cause = diagnosis.cause
     if cause is None or diagnosis.unknown:
-        return StartFailure(problem, diagnosis, _text(kept), advice="`seatrial logs` shows what it said last.")
-    return StartFailure(f"{problem}: {cause.cause}", diagnosis, _text(kept), advice=cause.fix or None)
+        advice = "`seatrial logs` shows what it said last."
+        return StartFailure(problem, diagnosis, _text(kept), where=where, advice=advice)
+    return StartFailure(f"{problem}: {cause.cause}", diagnosis, _text(kept), where=where, advice=cause.fix or None)
 
 
 def _words(watcher: Watcher, phase: str) -> str:

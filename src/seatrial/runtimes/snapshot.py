@@ -11,6 +11,9 @@ from pathlib import Path
 from seatrial.errors import InputError
 from seatrial.text_files import write_whole
 
+STATE_FOLDER = ".seatrial"
+"""In the stack's folder: what seatrial must remember about it. Journal, last proven stack, a process's record."""
+
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
