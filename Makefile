@@ -5,11 +5,12 @@ PYTHON ?= python3
 RUN := .venv/bin/python
 DEV := .venv-dev/bin/python
 
-.PHONY: help try test lint format docs lock clean
+.PHONY: help try test test-sglang lint format docs lock clean
 
 help:
 	@echo "make try     start a small real model, prove it, measure it, show a report"
 	@echo "make test    run every test"
+	@echo "make test-sglang  run the tests on real SGLang, on the CPU (its environment is built once: 2.6 GB)"
 	@echo "make lint    ruff and mypy --strict"
 	@echo "make docs    write docs/verbs/ from the program's own help"
 	@echo "make lock    renew the locked versions in requirements/"
@@ -22,6 +23,10 @@ try: environment
 
 test: environment-dev
 	@$(DEV) -m pytest $(ARGS)
+
+test-sglang: environment-dev
+	@$(WITH_MAKE) $(PYTHON) scripts/sglang_environment.py
+	@SEATRIAL_TESTS_NEED_SGLANG=1 $(DEV) -m pytest tests/sglang $(ARGS)
 
 lint: environment-dev
 	@$(DEV) -m ruff format --check .

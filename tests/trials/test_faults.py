@@ -68,10 +68,10 @@ REFUTED = {
     Fault.UNCLOSED_THINK_TAG: {"reasoning_kept_apart", "content_matches_format"},
     Fault.CROSS_TALK: {"no_cross_talk", "as_alone_at_once"},
     # over-long input
-    Fault.TRUNCATE_TO_NOTHING: {"over_long_input"},
-    Fault.TRUNCATE_HEAD: {"over_long_input"},
-    Fault.TRUNCATE_TAIL: {"over_long_input"},
-    Fault.TRUNCATE_MIDDLE: {"over_long_input"},
+    Fault.TRUNCATE_TO_NOTHING: {"over_long_input", "over_long_input_streamed"},
+    Fault.TRUNCATE_HEAD: {"over_long_input", "over_long_input_streamed"},
+    Fault.TRUNCATE_TAIL: {"over_long_input", "over_long_input_streamed"},
+    Fault.TRUNCATE_MIDDLE: {"over_long_input", "over_long_input_streamed"},
     # calls
     Fault.IGNORE_TOOLS: {"call_made"},
     Fault.CALL_IN_CONTENT: {"call_made", "no_markup_in_content"},
@@ -165,8 +165,9 @@ async def test_one_bad_answer_of_the_server_is_enough() -> None:
 async def test_with_the_policy_to_truncate_a_cut_is_right_and_a_refusal_is_not() -> None:
     settings = Settings(answer_tokens=400, over_long_input=OverLongPolicy.TRUNCATE)
     assert (await prove(Fault.TRUNCATE_HEAD, settings=settings)).verdict is Verdict.PROVEN
-    assert names(await prove(settings=settings), Verdict.REFUTED) == {"over_long_input"}
-    assert names(await prove(Fault.TRUNCATE_TO_NOTHING, settings=settings), Verdict.REFUTED) == {"over_long_input"}
+    both = {"over_long_input", "over_long_input_streamed"}
+    assert names(await prove(settings=settings), Verdict.REFUTED) == both
+    assert names(await prove(Fault.TRUNCATE_TO_NOTHING, settings=settings), Verdict.REFUTED) == both
 
 
 @pytest.mark.parametrize(
@@ -195,6 +196,12 @@ async def test_the_effective_limit_is_found_where_it_is_not_the_declared_one() -
     (long,) = [trial for trial in result.trials if trial.trial == "long_context"]
     assert long.verdict is Verdict.PROVEN
     assert any("7200 tokens are refused" in note for note in long.notes)
+
+
+async def test_a_cut_in_the_streamed_form_alone_is_refuted() -> None:
+    script = replace(PERFECT, when=lambda seen: bool(seen.body.get("stream")) and "HEAD-7421" in str(seen.body))
+    result = await prove(Fault.TRUNCATE_TO_NOTHING, script=script)
+    assert names(result, Verdict.REFUTED) == {"over_long_input_streamed"}
 
 
 async def test_a_context_beyond_all_bounds_is_not_tried() -> None:

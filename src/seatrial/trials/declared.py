@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from seatrial.endpoint.exchange import Exchange
@@ -56,6 +56,6 @@ def whole_and_streamed(request: dict[str, object]) -> tuple[Case, Case]:
     return Case("whole", request), Case("streamed", streamed(request))
 
 
-def streamed(request: dict[str, object]) -> dict[str, object]:
+def streamed(request: Mapping[str, object]) -> dict[str, object]:
     """Ask for a stream with token counts at its end."""
     return {**request, "stream": True, "stream_options": {"include_usage": True}}

@@ -17,6 +17,7 @@ from typing import Any
 
 from seatrial.endpoint.answer import Answer
 from seatrial.endpoint.exchange import Exchange
+from seatrial.trials.declared import streamed as in_stream
 from seatrial.trials.interface import Asker, Case, Findings, OverLongPolicy, evidence, failed
 from seatrial.trials.limits import Search, find_limit
 from seatrial.trials.tokens import CALIBRATION_WORDS, MOST_WORDS, Ruler, calibrate, count_tokens, filler
@@ -80,8 +81,8 @@ class OverLongInput:
 
     @property
     def planned_requests(self) -> int:
-        """Two to calibrate, one too long, and the search."""
-        return 3 + (3 if self.search_tokens else 0)
+        """Two to calibrate, one too long, the same streamed, and the search."""
+        return 4 + (3 if self.search_tokens else 0)
 
     async def run(self, asker: Asker) -> Findings:
         """Calibrate, send an input past the limit, and search."""
@@ -104,10 +105,14 @@ class OverLongInput:
             if declared or reaction is not Reaction.TAKEN:
                 break
             taken = sent.tokens
-        check = judge(sent, asker.settings.over_long_input, declared)
+        policy = asker.settings.over_long_input
+        checks = [judge(self.name, sent, policy, declared)]
         if reaction is Reaction.TAKEN and not declared:
             detail = f"no limit was met up to {sent.amount}; name it with --context"
-            check = CheckResult(self.name, Verdict.UNPROVEN, detail)
+            checks = [CheckResult(self.name, Verdict.UNPROVEN, detail)]
+        elif reaction is not Reaction.UNKNOWN:
+            streamed = await send(asker, ruler, size, streamed=True)
+            checks.append(judge(f"{self.name}_streamed", streamed, policy, declared))
         notes = [f"declared context: {declared} tokens" if declared else "the server does not tell its context length"]
         figures: dict[str, float | str | None] = {
             "declared_context_tokens": declared,
@@ -120,15 +125,16 @@ class OverLongInput:
             )
             notes.append(found.describe(declared))
             figures |= {"accepted_input_tokens": found.accepted, "refused_input_tokens": found.refused}
-        return Findings((check,), tuple(notes), figures)
+        return Findings(tuple(checks), tuple(notes), figures)
 
 
-async def send(asker: Asker, ruler: Ruler, tokens: int) -> Sent:
+async def send(asker: Asker, ruler: Ruler, tokens: int, *, streamed: bool = False) -> Sent:
     """Send an input of about so many tokens, with a code word at its beginning, middle and end."""
     words = ruler.words_for(tokens)
     request = marked_request(words)
     counted = await count_tokens(asker, request)
-    exchange = await asker.ask(Case(f"tokens-{tokens}", request))
+    case = Case(f"tokens-{tokens}-streamed", in_stream(request)) if streamed else Case(f"tokens-{tokens}", request)
+    exchange = await asker.ask(case)
     return Sent(exchange, counted or ruler.tokens_for(words), counted is not None)
 
 
@@ -159,9 +165,9 @@ def reaction_to(sent: Sent) -> Reaction:
     return Reaction.TAKEN if not lost_parts(answer) else Reaction.UNKNOWN
 
 
-def judge(sent: Sent, policy: OverLongPolicy, declared: int | None) -> CheckResult:
+def judge(name: str, sent: Sent, policy: OverLongPolicy, declared: int | None) -> CheckResult:
     """Compare what the server did with what the policy wants."""
-    name, exchange, reaction = "over_long_input", sent.exchange, reaction_to(sent)
+    exchange, reaction = sent.exchange, reaction_to(sent)
     failure, answer = exchange.failure, exchange.answer
     counted = answer.usage.prompt_tokens if answer and answer.usage else None
     if reaction is Reaction.REFUSED:

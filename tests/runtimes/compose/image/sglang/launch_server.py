@@ -1,13 +1,17 @@
-"""`python3 -m sglang.launch_server …` in the test image: SGLang's flags and log lines, a fake server behind them.
+"""`python3 -m sglang.launch_server …` in the test image: SGLang's flags and log lines, another engine behind them.
 
-The model's name decides what it does: `owner/good`, `owner/loops`, `owner/no-memory`, `owner/silent`, `owner/slow`.
+The model's name decides what it does. `owner/smollm2` is a real model on the embedded engine, and
+`owner/smollm2-greedy` the same without sampling, which makes it loop. Of the fake server: `owner/good`,
+`owner/loops`, `owner/no-memory`, `owner/silent`, `owner/slow`.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -59,6 +63,8 @@ def main() -> int:
         f"max_total_num_tokens=450000, chunked_prefill_size=2048, max_prefill_tokens=16384, max_running_requests=26, "
         f"context_len={known.context_length}, available_gpu_mem=3.10 GB"
     )
+    if kind.startswith("smollm2"):
+        return serve_real_model(known, key, greedy=kind.endswith("greedy"))
     script = Script(
         model=known.served_model_name or known.model_path,
         faults=frozenset({Fault.LOOP_REASONING}) if kind == "loops" else frozenset(),
@@ -68,6 +74,34 @@ def main() -> int:
     if kind == "slow":
         time.sleep(8)
     asyncio.run(serve(script, known.host, known.port))
+    return 0
+
+
+def serve_real_model(known: argparse.Namespace, key: str | None, *, greedy: bool) -> int:
+    """Serve SmolLM2 with llama.cpp, until the container ends."""
+    import xllamacpp
+
+    from seatrial.store.demonstration import chat_template
+
+    parameters = xllamacpp.CommonParams()
+    parameters.model.path = os.environ["SMOLLM2"]
+    parameters.model_alias = {known.served_model_name}
+    parameters.n_ctx = known.context_length
+    parameters.n_parallel = 1
+    parameters.cpuparams.n_threads = parameters.cpuparams_batch.n_threads = 1
+    parameters.hostnames, parameters.port = [known.host], known.port
+    parameters.api_keys = [key] if key else []
+    parameters.endpoint_metrics = parameters.endpoint_props = parameters.use_jinja = True
+    parameters.ui = False
+    parameters.chat_template = chat_template()
+    parameters.default_template_kwargs = {"enable_thinking": "false"}
+    parameters.sampling.seed = 7
+    if greedy:
+        parameters.sampling.temp = 0
+    server = xllamacpp.Server(parameters)
+    say(f"listening at {server.listening_address}")
+    say("The server is fired up and ready to roll!")
+    threading.Event().wait()
     return 0
 
 
