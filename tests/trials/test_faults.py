@@ -102,6 +102,7 @@ REFUTED = {
     Fault.OTHER_MODEL: {"served_model"},
     Fault.STREAM_IGNORED: {"stream_rebuilds"},
     Fault.MISSING_DONE: {"stream_is_closed"},
+    Fault.DIES_AT_REQUEST: {"server_survives"},
 }
 
 
@@ -208,3 +209,23 @@ async def test_a_context_beyond_all_bounds_is_not_tried() -> None:
     result = await prove(settings=Settings(answer_tokens=400, context_tokens=99_999_999_999))
     assert result.verdict is Verdict.UNPROVEN
     assert names(result, Verdict.UNPROVEN) == {"over_long_input"}
+
+
+async def test_failing_fast_asks_nothing_after_the_first_refuted_trial() -> None:
+    settings = Settings(answer_tokens=400, fail_fast=True)
+    result = await prove(Fault.WRONG_ANSWER, settings=settings)
+    assert result.verdict is Verdict.REFUTED
+    made = [trial.trial for trial in result.trials if trial.was_made]
+    assert made == ["liveness", "plain_answer"]
+    assert "--fail-fast" in result.trials[-1].checks[0].detail
+
+
+async def test_an_early_abort_saves_the_tokens_of_a_loop() -> None:
+    tokens = {}
+    for early in (True, False):
+        result = await prove(
+            Fault.LOOP_REASONING, settings=Settings(answer_tokens=400, early_abort=early, fail_fast=True)
+        )
+        assert result.verdict is Verdict.REFUTED
+        tokens[early] = sum(trial.output_tokens for trial in result.trials)
+    assert tokens[True] < tokens[False]

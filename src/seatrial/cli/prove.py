@@ -41,6 +41,13 @@ def prove(
         int | None, typer.Option("--context", min=64, help="Context length in tokens, where the server does not tell.")
     ] = None,
     over_long: OverLong = "reject",
+    fail_fast: Annotated[
+        bool, typer.Option("--fail-fast", help="Ask nothing more once a trial is refuted: for a quick no.")
+    ] = False,
+    early_abort: Annotated[
+        bool,
+        typer.Option("--early-abort/--no-early-abort", help="Stop reading an answer that is surely broken already."),
+    ] = True,
     resume: Annotated[
         Path | None,
         typer.Option("--resume", help="Go on with an interrupted run: its folder. URL and options are its own."),
@@ -86,7 +93,9 @@ def prove(
     elif url is None:
         raise InputError("no server is named", where="--url", advice="E.g. --url http://127.0.0.1:30000/v1.")
     else:
-        settings = Settings(parse_sampling(sampling), max_tokens, context, OverLongPolicy(over_long))
+        settings = Settings(
+            parse_sampling(sampling), max_tokens, context, OverLongPolicy(over_long), early_abort, fail_fast
+        )
         asked = ProveArguments(parse_base_url(url), model or "", SuiteName(suite), settings)
     endpoint = run(find_endpoint(asked.url, asked.model or None, key, waits))
     asked = replace(asked, model=endpoint.model)

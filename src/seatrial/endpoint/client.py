@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 import aiohttp
 
@@ -101,6 +102,24 @@ class Client:
         if self._record is not None:
             self._record(exchange)
         return exchange
+
+    async def refuses_connections(self, patience_seconds: float) -> bool:
+        """Tell whether nobody listens at the server's port any more; waits so long for that to come true."""
+        url = urlsplit(self.endpoint.origin)
+        port = url.port or (443 if url.scheme == "https" else 80)
+        until = time.monotonic() + patience_seconds
+        while True:
+            try:
+                async with asyncio.timeout(self.limits.connect):
+                    _, writer = await asyncio.open_connection(url.hostname, port)
+                writer.close()
+            except ConnectionRefusedError:
+                return True
+            except (OSError, TimeoutError):
+                return False
+            if time.monotonic() > until:
+                return False
+            await asyncio.sleep(0.1)
 
     async def get_json(self, path: str, *, at_origin: bool = False, api_key: str | None = None) -> tuple[int, Any]:
         """Get a JSON document of the server; returns its status and body (None where it is not JSON).

@@ -108,6 +108,8 @@ class Fault(StrEnum):
     """The answer goes on for ever, a little at a time, whatever `max_tokens` says."""
 
     # --- transport
+    DIES_AT_REQUEST = "dies_at_request"
+    """The whole server ends when a completion is asked for: its port refuses connections from then on."""
     DIES_MID_STREAM = "dies_mid_stream"
     """The connection closes after some chunks (or half of a whole body)."""
     INVALID_JSON_BODY = "invalid_json_body"

@@ -52,6 +52,7 @@ class FakeServer:
         self._wanted_port = port
         self._port = 0
         self._runner: web.AppRunner | None = None
+        self._site: web.TCPSite | None = None
         self._closing = asyncio.Event()
         self._answering: list[Seen] = []
         self._asked_before: set[str] = set()
@@ -80,8 +81,8 @@ class FakeServer:
             application, access_log=None, handler_cancellation=True, shutdown_timeout=0.2, keepalive_timeout=75
         )
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self._host, self._wanted_port, backlog=1024)
-        await site.start()
+        self._site = web.TCPSite(self._runner, self._host, self._wanted_port, backlog=1024)
+        await self._site.start()
         self._port = int(self._runner.addresses[0][1])
         return self
 
@@ -225,6 +226,10 @@ class FakeServer:
 
     async def _answer(self, request: web.Request, seen: Seen, faults: frozenset[Fault]) -> web.StreamResponse:
         details = self.script.details
+        if Fault.DIES_AT_REQUEST in faults:
+            assert self._site is not None
+            await self._site.stop()
+            return self._hang_up(request)
         if Fault.NEVER_ANSWERS in faults:
             await self._pause(float("inf"))
         if Fault.LAG in faults:

@@ -35,12 +35,16 @@ class Settings:
             little, a good one would look empty.
         context_tokens: the context length to assume where the server does not tell it, or None.
         over_long_input: what is right for input that is too long.
+        early_abort: stop reading a stream as soon as its text is surely broken.
+        fail_fast: ask nothing more once a trial is refuted.
     """
 
     sampling: Mapping[str, Any] = field(default_factory=dict)
     answer_tokens: int = 2048
     context_tokens: int | None = None
     over_long_input: OverLongPolicy = OverLongPolicy.REJECT
+    early_abort: bool = True
+    fail_fast: bool = False
 
     @property
     def is_greedy(self) -> bool:

@@ -5,19 +5,23 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from seatrial.degeneration import Severity, StreamDetector
 from seatrial.endpoint.address import Endpoint
 from seatrial.endpoint.answer import Delta
 from seatrial.endpoint.client import Client, Watch
-from seatrial.endpoint.exchange import Exchange
-from seatrial.trials.interface import Case, Findings, Settings, Trial
+from seatrial.endpoint.exchange import Exchange, FailureKind
+from seatrial.trials.interface import Case, Findings, Settings, Trial, evidence
 from seatrial.trials.suites import Suite
 from seatrial.verdicts import CheckResult, SuiteResult, TrialResult, Verdict
 
 logger = logging.getLogger(__name__)
+
+DEATH_SECONDS = 5.0
+"""So long after the first failed request it is waited for the server's port to refuse connections: SGLang ends all its
+processes within a few seconds of the exception that kills one."""
 
 FAILURES_IN_A_ROW = 3
 """So many requests without an answer, one after another: the server is gone, and the rest is not asked."""
@@ -66,6 +70,9 @@ class SuiteRun:
     _asked_before: int = 0
     _failures_in_a_row: int = 0
     _last_failure: str = ""
+    _was_there: bool = False
+    _has_waited: bool = False
+    _death: CheckResult | None = None
     _gate_closed: str | None = None
 
     def result(self, *, complete: bool) -> SuiteResult:
@@ -90,6 +97,8 @@ class SuiteRun:
         asker = _Asker(self, trial)
         began = time.perf_counter()
         findings = await trial.run(asker)
+        if self._death is not None:
+            findings = replace(findings, checks=(*findings.checks, self._death))
         self._done.append(
             TrialResult(
                 trial.name,
@@ -115,6 +124,31 @@ class SuiteRun:
             self._failures_in_a_row = 0
         self._report(trial)
 
+    async def look_whether_it_is_there(self) -> None:
+        """Before the first request: a server that was never there has not died."""
+        if self._asked == 0:
+            self._was_there = await _body_of(self.client.get_json("/models")) is not None
+
+    async def look_whether_it_died(self, exchange: Exchange) -> None:
+        """Tell a server that a request has killed from one that can't be reached: it was there before.
+
+        That is a finding about the server, not about the network, as soon as its port refuses connections.
+        """
+        if exchange.failure is None or not exchange.failure.is_infrastructure:
+            self._was_there = True
+            return
+        if not self._was_there or self._death is not None:
+            return
+        cut_off = exchange.failure.kind in (FailureKind.UNREACHABLE, FailureKind.BROKEN_STREAM)
+        patience = DEATH_SECONDS if cut_off and not self._has_waited else 0.0
+        self._has_waited = self._has_waited or cut_off
+        if await self.client.refuses_connections(patience):
+            detail = (
+                f"the server was there before this request, and its port refuses connections after it "
+                f"({exchange.failure.message}): it died. `seatrial doctor` names the cause from its log"
+            )
+            self._death = CheckResult("server_survives", Verdict.REFUTED, detail, (evidence(exchange),))
+
     def _report(self, trial: Trial) -> None:
         later = self.suite.trials[len(self._done) + 1 :]
         left = max(trial.planned_requests - (self._asked - self._asked_before), 0)
@@ -124,10 +158,14 @@ class SuiteRun:
     def _close_gate(self, findings: Findings) -> None:
         first = len(self._done) == 1
         unanswered = [check for check in findings.checks if check.infrastructure]
-        if first and unanswered:
+        if self._death is not None:
+            self._gate_closed = "not asked: the server died"
+        elif first and unanswered:
             self._gate_closed = f"not asked: {unanswered[0].detail}"
         elif self._failures_in_a_row >= FAILURES_IN_A_ROW:
             self._gate_closed = f"not asked: {self._failures_in_a_row} requests in a row failed ({self._last_failure})"
+        elif self.settings.fail_fast and self._done[-1].verdict is Verdict.REFUTED:
+            self._gate_closed = f"not asked: {self._done[-1].trial} is refuted, and that is enough (--fail-fast)"
 
 
 @dataclass(slots=True)
@@ -154,10 +192,13 @@ class _Asker:
             **case.request,
         }
         label = f"{self.trial.name}/{case.id}"
-        exchange = await self.run.client.chat(request, label=label, watch=watch_for_loops(_last_prompt(case)))
+        await self.run.look_whether_it_is_there()
+        watch = watch_for_loops(_last_prompt(case)) if self.settings.early_abort else None
+        exchange = await self.run.client.chat(request, label=label, watch=watch)
         self.requests += 1
         self.output_tokens += exchange.output_tokens
         self.run.count(exchange, self.trial)
+        await self.run.look_whether_it_died(exchange)
         return exchange
 
     async def get_json(self, path: str, *, at_origin: bool = False) -> Any:
