@@ -55,13 +55,11 @@ def logs(
         for raw in launcher.log_text(one.id, tail=tail, since=since):
             show(raw)
         return
-    process = launcher.log_lines(one.id, since=since)
-    assert process.stdout is not None
+    log = launcher.log_lines(one.id, since=since)
     try:
-        for raw in process.stdout:
+        for raw in log:
             show(raw)
     except KeyboardInterrupt:
         pass
     finally:
-        process.kill()
-        process.wait()
+        log.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import queue
-import subprocess
 import threading
 import time
 from collections.abc import Callable
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from seatrial.doctor import Diagnosis, EventKind, Watcher, judge
 from seatrial.errors import StartError
 from seatrial.progress import Display
-from seatrial.runtimes.instance import Instance, Launcher
+from seatrial.runtimes.instance import Instance, Launcher, LogStream
 
 LOOK_SECONDS = 1.0
 """How often the container itself is looked at while its log is silent."""
@@ -80,8 +79,8 @@ def follow_start(
     phase, phase_began = launcher.kind, began
     kept: list[bytes] = []
     display.phase(f"Starting: the {launcher.kind}")
-    process = launcher.log_lines(instance.id, since=instance.started_at or None)
-    lines = _lines_of(process)
+    log = launcher.log_lines(instance.id, since=instance.started_at or None)
+    lines = _lines_of(log)
 
     def fail(problem: str, *, silent: float | None = None) -> StartFailure:
         return _failure(problem, watcher, kept, where=launcher.where, silent=silent)
@@ -121,17 +120,15 @@ def follow_start(
             if now - began > longest_seconds:
                 raise fail(f"it was not ready after {longest_seconds:.0f} s")
     finally:
-        process.kill()
-        process.wait()
+        log.close()
 
 
-def _lines_of(process: subprocess.Popen[bytes]) -> queue.Queue[bytes]:
-    """Read a process's lines in a thread: waiting for one must not keep us from looking at the container."""
+def _lines_of(log: LogStream) -> queue.Queue[bytes]:
+    """Read lines in a thread: waiting for one must not keep us from looking whether the engine still runs."""
     lines: queue.Queue[bytes] = queue.Queue(maxsize=10_000)
 
     def read() -> None:
-        assert process.stdout is not None
-        for line in process.stdout:
+        for line in log:
             lines.put(line)
 
     threading.Thread(target=read, daemon=True, name="engine-log").start()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -56,6 +55,16 @@ class Instance:
         return self.state in ("running", "restarting")
 
 
+class LogStream(Protocol):
+    """A log that is followed as it grows; `close` may be called from another thread, and ends it."""
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Give one line after another, each with its end."""
+
+    def close(self) -> None:
+        """Follow it no longer."""
+
+
 class Launcher(Protocol):
     """What starts and stops one stack's engine."""
 
@@ -88,8 +97,8 @@ class Launcher(Protocol):
             StartError: nobody answers who would know.
         """
 
-    def log_lines(self, instance: str, *, since: str | None = None) -> subprocess.Popen[bytes]:
-        """Follow a log; the caller ends the process."""
+    def log_lines(self, instance: str, *, since: str | None = None) -> LogStream:
+        """Follow a log; the caller closes it."""
 
     def log_text(self, instance: str, *, tail: int | None = None, since: str | None = None) -> Iterator[bytes]:
         """Read a log as it is now, line by line."""

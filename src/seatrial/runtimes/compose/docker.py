@@ -51,6 +51,27 @@ HINTS = (
 """What Docker says, and what to do: its own words, seen with Docker 20.10 and 28."""
 
 
+class DockerLog:
+    """What `docker logs` prints, line by line."""
+
+    def __init__(self, arguments: list[str]) -> None:
+        self._process = subprocess.Popen(
+            ["docker", "logs", *arguments],  # noqa: S607 - whichever docker the account uses
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+        )
+
+    def __iter__(self) -> Iterator[bytes]:
+        assert self._process.stdout is not None
+        yield from self._process.stdout
+
+    def close(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+
+
 class Compose:
     """One Compose project: the file `compose.yaml` of a folder."""
 
@@ -90,27 +111,18 @@ class Compose:
             return []
         return [_instance(item) for item in json.loads(self._run(["docker", "inspect", *ids], QUICK_SECONDS))]
 
-    def log_lines(self, instance: str, *, since: str | None = None) -> subprocess.Popen[bytes]:
-        """Follow a container's log; the caller ends the process."""
-        more = ["--since", since] if since else []
-        return subprocess.Popen(
-            ["docker", "logs", "--follow", *more, instance],  # noqa: S607 - whichever docker the account uses
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-        )
+    def log_lines(self, instance: str, *, since: str | None = None) -> DockerLog:
+        """Follow a container's log; the caller closes it."""
+        return DockerLog(["--follow", *(["--since", since] if since else []), instance])
 
     def log_text(self, instance: str, *, tail: int | None = None, since: str | None = None) -> Iterator[bytes]:
         """Read a container's log as it is now, line by line."""
         more = (["--tail", str(tail)] if tail is not None else []) + (["--since", since] if since else [])
-        with subprocess.Popen(
-            ["docker", "logs", *more, instance],  # noqa: S607 - whichever docker the account uses
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-        ) as process:
-            assert process.stdout is not None
-            yield from process.stdout
+        log = DockerLog([*more, instance])
+        try:
+            yield from log
+        finally:
+            log.close()
 
     def _run(self, command: Sequence[str], seconds: float) -> str:
         try:

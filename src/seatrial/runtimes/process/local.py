@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -31,6 +32,32 @@ STOP_SECONDS = 120.0
 KILL_SECONDS = 10.0
 """What is still there is killed; the kernel then needs a moment to free a GPU's memory."""
 LOOK_SECONDS = 0.1
+
+
+class GrowingFile:
+    """A file that another process writes, line by line.
+
+    It is looked at again and again: on some file systems (containers, networks) the kernel tells nobody of a change.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._closed = threading.Event()
+
+    def __iter__(self) -> Iterator[bytes]:
+        part = b""
+        with self._path.open("rb") as file:
+            while not self._closed.is_set():
+                part += file.readline()
+                if part.endswith(b"\n"):
+                    yield part
+                    part = b""
+                else:
+                    self._closed.wait(LOOK_SECONDS)
+
+    def close(self) -> None:
+        """Look no more."""
+        self._closed.set()
 
 
 class LocalProcess:
@@ -141,15 +168,10 @@ class LocalProcess:
             )
         (self.folder / RECORD).unlink(missing_ok=True)
 
-    def log_lines(self, instance: str, *, since: str | None = None) -> subprocess.Popen[bytes]:
-        """Follow the log from its beginning, which is the start; the caller ends the process."""
+    def log_lines(self, instance: str, *, since: str | None = None) -> GrowingFile:
+        """Follow the log from its beginning, which is the start; the caller closes it."""
         del instance, since
-        return subprocess.Popen(
-            ["tail", "--lines=+1", "--follow=name", "--sleep-interval=0.1", self.where],  # noqa: S607 - coreutils
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            stdin=subprocess.DEVNULL,
-        )
+        return GrowingFile(Path(self.where))
 
     def log_text(self, instance: str, *, tail: int | None = None, since: str | None = None) -> Iterator[bytes]:
         """Read the log as it is now, line by line.
