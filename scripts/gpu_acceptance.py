@@ -279,11 +279,13 @@ def truncation(run: Acceptance) -> None:
             server.prove("no_early_abort", "--no-early-abort")
 
 
-def variant(name: str, settings: dict[str, object], home: str = "dense-home") -> Callable[[Acceptance], None]:
-    """Make a step that measures the dense shape with other settings."""
+def variant(name: str, settings: dict[str, object], *, cold: bool = False) -> Callable[[Acceptance], None]:
+    """Make a step that measures the dense shape with other settings; a cold one finds no compiled kernels."""
 
     def step(run: Acceptance) -> None:
-        server = Server(run, name, "dense", {"--cuda-graph-max-bs": 32, **settings}, home=home)
+        server = Server(run, name, "dense", {"--cuda-graph-max-bs": 32, **settings}, home="dense-home")
+        if cold:
+            shutil.rmtree(run.work / server.home, ignore_errors=True)
         with server.running() as up:
             if up:
                 server.bench()
@@ -296,7 +298,7 @@ STEPS: dict[str, Callable[[Acceptance], None]] = {
     "awq-as-planned": awq_as_planned,
     "hybrid-bf16": hybrid_bf16,
     "truncation": truncation,
-    "dense-cold": variant("dense-cold", {}),
+    "dense-cold": variant("dense-cold", {}, cold=True),
     "dense-warm": variant("dense-warm", {}),
     "dense-no-decode-graphs": variant("dense-no-decode-graphs", {"--cuda-graph-backend-decode": "disabled"}),
     "dense-no-prefill-graphs": variant("dense-no-prefill-graphs", {"--cuda-graph-backend-prefill": "disabled"}),
@@ -316,8 +318,10 @@ def main() -> int:
     parser.add_argument("--work", type=Path, default=Path("/tmp/seatrial-acceptance"))  # noqa: S108 - said in the help
     given = parser.parse_args()
     given.out.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(given.work, ignore_errors=True)
-    given.work.mkdir(parents=True)
+    given.work.mkdir(parents=True, exist_ok=True)
+    for folder in given.work.iterdir():
+        if not folder.name.endswith("home"):  # compiled kernels are kept for the next run
+            shutil.rmtree(folder)
     flags: dict[str, object] = {name: value for name, _, value in (text.partition("=") for text in given.flag)}
     run = Acceptance(given.environment.absolute(), given.out.absolute(), flags, given.work.absolute())
     made = [run.environment / "bin" / "python", HERE / "gpu_models.py", run.work / "models"]
