@@ -49,6 +49,10 @@ def build_image() -> None:
             link = tarfile.TarInfo(name)
             link.type, link.linkname = tarfile.SYMTYPE, target
             archive.addfile(link)
+        accounts = b"root:x:0:0:root:/root:/bin/sh\n"
+        passwd = tarfile.TarInfo("etc/passwd")
+        passwd.size = len(accounts)
+        archive.addfile(passwd, io.BytesIO(accounts))
         for name in ("usr", "tmp", "root", "etc", "proc", "sys", "dev"):
             folder = tarfile.TarInfo(name)
             folder.type, folder.mode = tarfile.DIRTYPE, 0o755
@@ -56,14 +60,19 @@ def build_image() -> None:
     subprocess.run(["docker", "import", "-", IMAGE], input=buffer.getvalue(), capture_output=True, check=True)
 
 
-def stack_text(name: str, port: int, model: str, **more: str) -> str:
-    """Write a stack file for the test image."""
+def stack_text(
+    name: str, port: int, model: str, *, weights: Path | None = None, non_root: bool = False, **more: str
+) -> str:
+    """Write a stack file for the test image; `weights` is the real small model, for `owner/smollm2`."""
     python = Path(sys.executable).resolve()
     packages = next(path for path in sys.path if path.endswith("site-packages"))
     prefix = Path(sys.base_prefix)
     mounts = ["/usr:/usr:ro", "/etc/ssl:/etc/ssl:ro", f"{CHECKOUT}:{CHECKOUT}:ro", f"{packages}:{packages}:ro"]
     if not str(prefix).startswith("/usr"):
         mounts.append(f"{prefix}:{prefix}:ro")
+    if weights is not None:
+        mounts.append(f"{weights.parent}:/weights:ro")
+    real = "" if weights is None else f"    SMOLLM2: /weights/{weights.name}\n"
     volumes = "".join(f"      - {mount}\n" for mount in mounts)
     serve = "".join(f"  {key}: {value}\n" for key, value in more.items())
     return f"""name: {name}
@@ -82,8 +91,9 @@ ledger: ./ledger
 policy:
   prove: quick
 container:
+  non_root: {str(non_root).lower()}
   environment:
-    PATH: {python.parent}:/usr/bin:/bin
+{real}    PATH: {python.parent}:/usr/bin:/bin
     PYTHONPATH: {TREE}:{CHECKOUT / "src"}:{packages}
     PYTHONDONTWRITEBYTECODE: "1"
   extra:

@@ -7,8 +7,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from seatrial import __version__
-from seatrial.bench.load import LoadPlan
-from seatrial.bench.workload import Workload
+from seatrial.bench.plan import LoadPlan
+from seatrial.bench.workload import builtin
 from seatrial.endpoint.address import Secret
 from seatrial.endpoint.client import Limits
 from seatrial.progress import Display
@@ -58,8 +58,8 @@ class Demonstration:
             try:
                 await proof.prove(suite(self.suite), settings, limits, folder, display)
                 await proof.measure(
-                    Workload(self.bench_tokens, SAMPLING),
-                    LoadPlan(self.concurrency, lambda _level: self.requests_per_level),
+                    builtin("chat", self.bench_tokens, SAMPLING),
+                    LoadPlan.closed(self.concurrency, lambda _level: self.requests_per_level),
                     limits,
                     folder,
                     display,

@@ -6,14 +6,19 @@ Whatever interrupts it, what was found so far is written, and says that it is no
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from seatrial.bench.load import BenchResult, LoadPlan, run_load
+from seatrial.bench.load import LoadRun
+from seatrial.bench.plan import LoadPlan
+from seatrial.bench.reading import is_degenerate
+from seatrial.bench.result import BenchResult
+from seatrial.bench.rows import RowWriter
 from seatrial.bench.workload import Workload
 from seatrial.endpoint.address import Endpoint
 from seatrial.endpoint.client import Client, Limits
+from seatrial.endpoint.exchange import Exchange
 from seatrial.progress import Display
 from seatrial.reports.html import ReportInput, render
 from seatrial.reports.transcript import read_transcripts
@@ -75,11 +80,26 @@ class Proof:
     async def measure(
         self, workload: Workload, plan: LoadPlan, limits: Limits, folder: RunFolder, display: Display
     ) -> None:
-        """Run a benchmark."""
+        """Run a benchmark; an interruption leaves the levels that had ended."""
         display.phase(f"Measuring {self.endpoint.model}")
-        async with Client(self.endpoint, limits, record=folder.record, id_prefix="b") as client:
-            self.bench = await run_load(client, workload, plan, display.step)
-        folder.write_json("bench.json", self.bench)
+        with RowWriter(folder.path, folder.redact) as rows:
+            run = LoadRun(
+                self.endpoint,
+                limits,
+                workload,
+                plan,
+                on_request=display.step,
+                on_row=rows.write,
+                on_exchange=Kept(folder.record),
+                folder=folder.path,
+            )
+            complete = False
+            try:
+                await run.make()
+                complete = True
+            finally:
+                self.bench = run.result(complete=complete)
+                folder.write_json("bench.json", self.bench)
 
     def write_report(self, folder: RunFolder) -> Path:
         """Write `report.html` from what there is."""
@@ -94,6 +114,28 @@ class Proof:
             picture=self.picture,
         )
         return folder.write_text("report.html", render(report))
+
+
+@dataclass(slots=True)
+class Kept:
+    """Records what a benchmark asked and was answered: all of an ordinary run, and of a huge one the first exchanges.
+
+    Of the rest those are kept that failed or whose text is broken: `bench_requests.jsonl` has a row for each anyway.
+    """
+
+    record: Callable[[Exchange], None]
+    most: int = 5_000
+    most_broken: int = 1_000
+
+    def __call__(self, exchange: Exchange) -> None:
+        """Take one."""
+        if self.most > 0:
+            self.most -= 1
+        elif self.most_broken > 0 and (exchange.failure is not None or is_degenerate(exchange)):
+            self.most_broken -= 1
+        else:
+            return
+        self.record(exchange)
 
 
 def with_comparison(suite: SuiteResult, references: Sequence[SuiteResult]) -> SuiteResult:

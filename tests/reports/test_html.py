@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from seatrial.bench.load import BenchResult
-from seatrial.bench.metrics import FORMULAS, summarise
+from seatrial.bench.metrics import FORMULAS, Offered, summarise
+from seatrial.bench.result import BenchResult, LoadFigures
+from seatrial.bench.workload import builtin
 from seatrial.reports.html import ReportInput, highlight, milliseconds, render
 from seatrial.reports.transcript import Text, Transcript, read_transcripts
 from seatrial.verdicts import CheckResult, Evidence, Span, SuiteResult, TrialResult, Verdict
@@ -76,8 +77,10 @@ def test_an_interrupted_run_says_so() -> None:
 
 
 def test_a_benchmark_alone_makes_a_page_also_when_nothing_was_completed() -> None:
-    level = summarise([], concurrency=4, window_seconds=0.0, client_lag_seconds=0.0)
-    text = page(suite=None, bench=BenchResult((level,), 64, {}, FORMULAS))
+    level = summarise([], Offered("4 at once", 4))
+    load = LoadFigures("closed", None, 1)
+    bench = BenchResult((level,), 64, {}, FORMULAS, builtin("chat").figures(), load, began_at=0.0, void=level.void)
+    text = page(suite=None, bench=bench)
     assert "no request was completed" in text
     for formula in FORMULAS.values():
         assert formula.split("→")[0].strip()[:12] in text

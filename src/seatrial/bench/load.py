@@ -1,113 +1,301 @@
-"""Closed-loop load: so many requests under way at once, each followed by the next."""
+"""Puts load on an endpoint, level by level, and measures it.
+
+The load has a thread and an event loop of its own, in which nothing else happens while a level runs: requests are
+prepared before, and what comes is only kept (`transport.py`). Between levels it is read, judged and written.
+"""
 
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
+import json
+import threading
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
 
-from seatrial.bench.metrics import FORMULAS, LevelResult, percentile, summarise
+from seatrial.bench.capture import Capture, Spool
+from seatrial.bench.lag import Watched, client_watched
+from seatrial.bench.metrics import FORMULAS, LevelTally
+from seatrial.bench.plan import Level, LoadPlan
+from seatrial.bench.reading import read_capture, row_of
+from seatrial.bench.result import BenchResult, LevelResult, RequestRow
+from seatrial.bench.server_metrics import difference, read_prometheus
+from seatrial.bench.transport import Pool, StampingSelector, new_event_loop
 from seatrial.bench.workload import Workload
-from seatrial.endpoint.client import Client
+from seatrial.endpoint.address import Endpoint
+from seatrial.endpoint.client import Client, Limits
 from seatrial.endpoint.exchange import Exchange
 
-LAG_PROBE_SECONDS = 0.01
+__all__ = ["BenchResult", "LoadRun", "OnRequest", "allow_connections"]
+
+PREPARED_REQUESTS = 512
+"""So many bodies are made before a level begins; further ones while it runs."""
+TICK_SECONDS = 0.2
+"""How often progress is told: each time costs the client some of its own time."""
+REFUSED_PAUSE_SECONDS = 0.05
+"""After a refusal: a server that refuses at once must not be asked ten thousand times a second."""
+METRICS_SECONDS = 5.0
+SETTLE_SECONDS = 0.2
+"""What a server's metrics may lag behind its answers."""
 
 OnRequest = Callable[[int, int], None]
 """Told the requests that ended and the requests in all."""
 
 
-@dataclass(frozen=True, slots=True)
-class BenchResult:
-    """What a benchmark measured, level by level, with the formula of each metric."""
+@dataclass(slots=True)
+class LoadRun:
+    """One benchmark of one endpoint. `make` runs it; `result` says what was found so far, also after an interruption.
 
-    levels: tuple[LevelResult, ...]
-    output_tokens_limit: int
-    sampling: dict[str, object]
-    formulas: dict[str, str]
-
-    @property
-    def void(self) -> str | None:
-        """Say why the whole must not be used; None when it may."""
-        return next((level.void for level in self.levels if level.void), None)
-
-
-@dataclass(frozen=True, slots=True)
-class LoadPlan:
-    """Levels of concurrency, and how many requests each level makes."""
-
-    concurrency: Sequence[int]
-    requests_per_level: Callable[[int], int]
-    warm_up: int = 1
-
-    @property
-    def total(self) -> int:
-        """Requests in all, warm-up included."""
-        return self.warm_up + sum(self.requests_per_level(level) for level in self.concurrency)
-
-
-async def run_load(
-    client: Client, workload: Workload, plan: LoadPlan, on_request: OnRequest = lambda _done, _all: None
-) -> BenchResult:
-    """Warm up, then measure each level."""
-    done = 0
-
-    def count() -> None:
-        nonlocal done
-        done += 1
-        on_request(done, plan.total)
-
-    requests = workload.requests()
-    for _ in range(plan.warm_up):
-        await client.chat(next(requests), label="bench/warm-up")
-        count()
-    levels = []
-    for concurrency in plan.concurrency:
-        exchanges: list[Exchange] = []
-        left = plan.requests_per_level(concurrency)
-
-        async def work(level: int = concurrency, into: list[Exchange] = exchanges) -> None:
-            nonlocal left
-            while left > 0:
-                left -= 1
-                into.append(await client.chat(next(requests), label=f"bench/concurrency-{level}"))
-                count()
-
-        async with lag_watched() as lag:
-            began = time.perf_counter()
-            await asyncio.gather(*(work() for _ in range(concurrency)))
-            window = time.perf_counter() - began
-        levels.append(
-            summarise(
-                exchanges,
-                concurrency=concurrency,
-                window_seconds=window,
-                client_lag_seconds=percentile(sorted(lag), 0.99),
-            )
-        )
-    return BenchResult(tuple(levels), workload.output_tokens, dict(workload.sampling), FORMULAS)
-
-
-@contextlib.asynccontextmanager
-async def lag_watched() -> AsyncIterator[list[float]]:
-    """Measure how late the event loop is; the list holds each lateness in seconds.
-
-    A client that is late stamps answers late: its own delay would pass for the server's.
+    Attributes:
+        endpoint: what is measured.
+        limits: of each request.
+        workload: what is asked.
+        plan: the levels.
+        on_request: told how far it is.
+        on_row: told each request, after its level.
+        on_exchange: told what was asked and answered, after its level.
+        folder: where what comes is kept until it is read; None for the system's folder.
     """
-    lateness = [0.0]
 
-    async def probe() -> None:
-        while True:
-            due = time.perf_counter() + LAG_PROBE_SECONDS
-            await asyncio.sleep(LAG_PROBE_SECONDS)
-            lateness.append(time.perf_counter() - due)
+    endpoint: Endpoint
+    limits: Limits
+    workload: Workload
+    plan: LoadPlan
+    on_request: OnRequest = lambda _done, _all: None
+    on_row: Callable[[RequestRow], None] = lambda _row: None
+    on_exchange: Callable[[Exchange], None] = lambda _exchange: None
+    folder: Path | None = None
+    levels: list[LevelResult] = field(default_factory=list)
+    _began: float = 0.0
+    _wall_clock: float = 0.0
+    _number: int = 0
+    _ended: int = 0
+    _told: float = 0.0
+    _bodies: Iterator[bytes] = field(init=False)
+    _ready: collections.deque[bytes] = field(default_factory=collections.deque)
 
-    task = asyncio.create_task(probe())
+    def __post_init__(self) -> None:
+        self._bodies = (self._body(request) for request in self.workload.requests())
+
+    async def make(self) -> None:
+        """Warm up, then measure each level."""
+        loop, selector = new_event_loop()
+        inner: asyncio.Task[None] | None = None
+        failed: list[BaseException] = []
+        ended, began = asyncio.Event(), threading.Event()
+        outer = asyncio.get_running_loop()
+
+        async def job() -> None:
+            nonlocal inner
+            inner = asyncio.current_task()
+            began.set()
+            await self._run(selector)
+
+        def work() -> None:
+            try:
+                with asyncio.Runner(loop_factory=lambda: loop) as runner:
+                    runner.run(job())
+            except BaseException as error:  # noqa: BLE001 - raised again by the caller's task
+                failed.append(error)
+            finally:
+                began.set()
+                outer.call_soon_threadsafe(ended.set)
+
+        thread = threading.Thread(target=work, name="load", daemon=True)
+        thread.start()
+        try:
+            await ended.wait()
+        except asyncio.CancelledError:
+            began.wait()
+            if inner is not None:
+                with contextlib.suppress(RuntimeError):  # it has ended meanwhile
+                    loop.call_soon_threadsafe(inner.cancel)
+            await asyncio.to_thread(thread.join)
+            raise
+        thread.join()
+        if failed:
+            raise failed[0]
+
+    def result(self, *, complete: bool = True) -> BenchResult:
+        """Return what was measured so far."""
+        plan, workload = self.plan, self.workload
+        knee = plan.ramp.knee(self.levels) if plan.ramp is not None else None
+        notes = list(workload.notes(self._number))
+        levels = list(self.levels)
+        if plan.ramp is not None and len(levels) > 1 and (last := levels[-1]).void:
+            notes.append(f"the ramp ended at {last.name}: {last.void}")
+            levels.pop()
+        void = next((level.void for level in levels if level.void), None)
+        if not levels:
+            void = "no level was measured"
+        return BenchResult(
+            levels=tuple(self.levels),
+            output_tokens_limit=workload.output_tokens,
+            sampling=dict(workload.sampling),
+            formulas=FORMULAS,
+            workload=workload.figures(),
+            load=plan.figures(),
+            began_at=self._wall_clock,
+            objectives=plan.objectives,
+            knee=knee,
+            notes=tuple(notes),
+            complete=complete,
+            void=void,
+        )
+
+    # --- in the load's own thread
+
+    async def _run(self, selector: StampingSelector) -> None:
+        allow_connections()
+        self._began, self._wall_clock = time.monotonic(), time.time()
+        async with Pool(self.endpoint, self.limits, selector) as pool, Client(self.endpoint, self.limits) as asker:
+            if self.plan.warm_up:
+                warm_up = Level(self.plan.warm_up_concurrency, requests=self.plan.warm_up)
+                await self._measure(warm_up, -1, pool, asker)
+            for number, level in enumerate(self.plan.all_levels()):
+                made = await self._measure(level, number, pool, asker)
+                self.levels.append(made)
+                if self.plan.ramp is not None and self.plan.ramp.is_over(self.levels):
+                    return
+
+    async def _measure(self, level: Level, number: int, pool: Pool, asker: Client) -> LevelResult:
+        self._prepare(level)
+        spool, watched = Spool(self.folder), Watched()
+        tally = LevelTally(self.plan.objectives, self.plan.allowed_degenerate)
+        before = await _metrics(asker) if number >= 0 else None
+        server = None
+        began = time.monotonic()
+        try:
+            await pool.open(min(level.concurrency or 1, level.requests or level.concurrency or 1))
+            async with client_watched() as watched:
+                began = time.monotonic()
+                if level.rate is None:
+                    await self._closed(level, pool, spool)
+                else:
+                    await self._open(level, pool, spool)
+            if before is not None:
+                await asyncio.sleep(SETTLE_SECONDS)
+                after = await _metrics(asker)
+                server = difference(before, after) if after is not None else None
+        finally:
+            self._read(spool, number, level, tally)
+        return tally.result(
+            level.offered(),
+            client=watched.figures(),
+            began=began - self._began,
+            server=server,
+            seed=self.workload.seed,
+        )
+
+    async def _closed(self, level: Level, pool: Pool, spool: Spool) -> None:
+        concurrency = level.concurrency or 1
+        left = level.requests
+        began = time.monotonic()
+        until = None if level.seconds is None else began + level.seconds
+        refused_in_a_row = 0
+
+        async def work() -> None:
+            nonlocal left, refused_in_a_row
+            free = began
+            while left is None or left > 0:
+                now = time.monotonic()
+                if (until is not None and now >= until) or refused_in_a_row >= max(20, 3 * concurrency):
+                    return
+                if left is not None:
+                    left -= 1
+                capture = self._next(scheduled=free)
+                await pool.ask(capture)
+                spool.add(capture)
+                self._tell()
+                free = capture.ended
+                if capture.is_refused:
+                    refused_in_a_row += 1
+                    await asyncio.sleep(REFUSED_PAUSE_SECONDS)
+                    free = time.monotonic()
+                else:
+                    refused_in_a_row = 0
+
+        async with asyncio.TaskGroup() as workers:
+            for _ in range(min(concurrency, level.requests or concurrency)):
+                workers.create_task(work())
+
+    async def _open(self, level: Level, pool: Pool, spool: Spool) -> None:
+        async def one(scheduled: float) -> None:
+            capture = self._next(scheduled=scheduled)
+            await pool.ask(capture)
+            spool.add(capture)
+            self._tell()
+
+        began = time.monotonic()
+        async with asyncio.TaskGroup() as requests:
+            for offset in level.schedule(self.workload.seed):
+                due = began + offset
+                if (wait := due - time.monotonic()) > 0:
+                    await asyncio.sleep(wait)
+                requests.create_task(one(due))
+
+    def _next(self, *, scheduled: float) -> Capture:
+        started = time.monotonic()
+        self._number += 1
+        body = self._ready.popleft() if self._ready else next(self._bodies)
+        return Capture(self._number, body, scheduled, started)
+
+    def _body(self, request: dict[str, Any]) -> bytes:
+        return json.dumps({"model": self.endpoint.model, **request}).encode()
+
+    def _prepare(self, level: Level) -> None:
+        wanted = min(level.requests or PREPARED_REQUESTS, PREPARED_REQUESTS)
+        while len(self._ready) < wanted:
+            self._ready.append(next(self._bodies))
+
+    def _tell(self) -> None:
+        self._ended += 1
+        now = time.monotonic()
+        if now - self._told >= TICK_SECONDS:
+            self._told = now
+            self.on_request(self._ended, self.plan.most_requests or 0)
+
+    def _read(self, spool: Spool, number: int, level: Level, tally: LevelTally) -> None:
+        """Understand what came, after the level: rows, exchanges, and the level's sums."""
+        label = "bench/warm-up" if number < 0 else f"bench/{level.name.replace(' ', '-').replace('/', '-per-')}"
+        if level.concurrency is not None and number >= 0:
+            label = f"bench/concurrency-{level.concurrency}"
+        for capture in spool.captures():
+            exchange = read_capture(
+                capture,
+                label=label,
+                began=self._began,
+                wall_clock=self._wall_clock,
+                answer_bytes=self.limits.answer_bytes,
+            )
+            row = row_of(exchange, capture, level=number, began=self._began, objectives=self.plan.objectives)
+            if number >= 0:
+                tally.add(row)
+            self.on_row(row)
+            self.on_exchange(exchange)
+        spool.close()
+
+
+async def _metrics(asker: Client) -> dict[str, float] | None:
+    """Read the server's own metrics; None where it has none that can be read."""
     try:
-        yield lateness
-    finally:
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
+        async with asyncio.timeout(METRICS_SECONDS):
+            status, text = await asker.get_text("/metrics", at_origin=True)
+    except (OSError, TimeoutError):
+        return None
+    found = read_prometheus(text) if status == 200 else {}
+    return found or None
+
+
+def allow_connections() -> None:
+    """Raise this process's limit of open files to what it may be: a burst needs a connection for each request."""
+    with contextlib.suppress(ImportError, ValueError, OSError):
+        import resource  # noqa: PLC0415 - not on every system
+
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        if soft < hard:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))

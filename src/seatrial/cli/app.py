@@ -12,12 +12,14 @@ from seatrial.cli.doctor import doctor
 from seatrial.cli.endpoint import endpoint
 from seatrial.cli.explain import ACCEPTING, explain
 from seatrial.cli.facts import facts
+from seatrial.cli.host import host
 from seatrial.cli.init import init
 from seatrial.cli.install_scripts import install_scripts
 from seatrial.cli.judge import judge
 from seatrial.cli.ledger import ledger
 from seatrial.cli.lint import lint
 from seatrial.cli.logs import logs
+from seatrial.cli.models import models
 from seatrial.cli.plan import plan
 from seatrial.cli.prove import prove
 from seatrial.cli.scan import scan
@@ -74,9 +76,11 @@ app.command("logs")(logs)
 app.command("switch")(switch)
 app.command("install-scripts")(install_scripts)
 app.command("doctor")(doctor)
+app.add_typer(models, name="models")
 app.add_typer(ledger, name="ledger")
+app.add_typer(host, name="host")
 app.command("prove")(prove)
-app.command("bench")(bench)
+app.add_typer(bench, name="bench")
 app.command("endpoint")(endpoint)
 app.command("scan")(scan)
 app.command("judge")(judge)

@@ -16,7 +16,6 @@ from seatrial.trials.metrics import ToolMetrics, tool_metrics
 from seatrial.verdicts import Verdict
 
 if TYPE_CHECKING:
-    from seatrial.bench.load import BenchResult
     from seatrial.verdicts import CheckResult, SuiteResult
 
 COLOURS = {"proven": "green", "refuted": "bold red", "unproven": "yellow"}
@@ -149,32 +148,6 @@ def print_evidence(out: Console, check: CheckResult) -> None:
             out.print(Text(f"    answer{place}: {evidence.quote}"))
     if hidden is not None:
         out.print(hidden)
-
-
-def print_bench(result: BenchResult) -> None:
-    """Print a benchmark's table."""
-    out = console()
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-    for column in ("at once", "requests", "tokens/s", "clean tokens/s", "TTFT p50 / p90", "ms a token p50", "broken"):
-        table.add_column(column, justify="right")
-    for level in result.levels:
-        first = level.distributions.get("time_to_first_token")
-        token = level.distributions.get("time_per_output_token")
-        table.add_row(
-            str(level.concurrency),
-            f"{level.completed}" + (f" (+{level.failed} failed)" if level.failed else ""),
-            f"{level.output_token_throughput:.1f}",
-            f"{level.clean_output_token_throughput:.1f}",
-            f"{first.p50:.3f} / {first.p90:.3f} s" if first else "–",
-            f"{token.p50 * 1000:.1f}" if token else "–",
-            str(level.degenerate),
-        )
-    out.print(table)
-    if result.void:
-        out.print(Text("void ", style=COLOURS["unproven"]), Text(result.void))
-    for level in result.levels:
-        for message, count in level.errors.items():
-            out.print(Text(f"{count} of the requests at {level.concurrency} at once failed: {message}"))
 
 
 def verdict_text(verdict: str) -> Text:

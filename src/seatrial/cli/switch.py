@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from seatrial.release.switch import Judgement, Outcome
 
 
+KNOWN_BROKEN = ("reported-broken", "model-refuted")
+"""Findings about a checkpoint that only a reason gets past."""
+
+
 def switch(
     model: Annotated[
         str | None, typer.Argument(help="The new checkpoint: owner/name, or owner/name@revision.", show_default=False)
@@ -73,10 +77,9 @@ def switch(
         found = deployment(stack, display, Facts(facts, gpus, store))
         found.max_tokens, found.sampling, found.with_bench = max_tokens, parse_sampling(sampling), bench
         take_up(found)
-        text = candidate_text(stack, model=model, to=to, image=image)
+        text = pinned(candidate_text(stack, model=model, to=to, image=image), found)
         plan = _planned(stack, text, found)
-        _check(plan, anyway=anyway, why=why)
-        _look_into_store(found, plan)
+        _check(found, plan, anyway=anyway, why=why)
         files = found.project.files(plan, text)
         if not force:
             found.project.refuse_edited(files)
@@ -146,6 +149,24 @@ def candidate_text(stack: Path, *, model: str | None, to: Path | None, image: st
     return text
 
 
+def pinned(text: str, found: Deployment) -> str:
+    """Name the commit that a branch points to in the store: what is proven is then what a roll-back returns to."""
+    from seatrial.facts.resolve import find_snapshot
+    from seatrial.stack.editing import set_value
+    from seatrial.stack.reading import parse_stack
+
+    stack = parse_stack(text, where="the candidate")
+    if stack.model.repo.startswith(("/", ".", "~")):
+        return text
+    snapshot = find_snapshot(found.folder / stack.store, stack.model.repo, stack.model.revision)
+    if snapshot is None or snapshot.name == stack.model.revision:
+        return text
+    found.say(
+        f"{stack.model.revision or 'main'} of {stack.model.repo} is commit {snapshot.name[:12]} here: it is pinned"
+    )
+    return set_value(text, ("model", "revision"), snapshot.name, where="the candidate")
+
+
 def _planned(stack: Path, text: str, found: Deployment) -> Plan:
     """Plan the candidate from a file beside the stack's own, which is left alone."""
     candidate = stack.with_name(f".{stack.stem}.candidate.yaml")
@@ -156,36 +177,36 @@ def _planned(stack: Path, text: str, found: Deployment) -> Plan:
         candidate.unlink(missing_ok=True)
 
 
-def _check(plan: Plan, *, anyway: bool, why: str) -> None:
-    """Refuse what the plan says can't go well, and what is reported broken without a reason to try it.
+def _check(found: Deployment, plan: Plan, *, anyway: bool, why: str) -> None:
+    """Refuse before anything is stopped what can't go well, and what is known to be broken without a reason to try it.
 
     Raises:
-        InputError: with the first error, or with the report.
+        InputError: the plan has errors, the checkpoint in the store is not whole, or it is reported or was seen broken.
     """
     from seatrial.errors import InputError
     from seatrial.findings import Level
+    from seatrial.ledger.database import FILE_NAME, Ledger
+    from seatrial.store.readiness import about_model
 
     for finding in plan.findings:
         if finding.level is Level.ERROR:
             raise InputError(finding.message, where=finding.setting or "plan", advice=finding.advice)
-    reported = next((finding for finding in plan.findings if finding.id == "reported-broken"), None)
-    if reported is not None and not (anyway and len(why.strip()) >= 3):
-        raise InputError(
-            reported.message,
-            where="switch",
-            advice="To try it all the same: --anyway --why 'the reason'; it is recorded.",
-        )
-
-
-def _look_into_store(found: Deployment, plan: Plan) -> None:
-    """Say before anything is stopped that the checkpoint is not in the store: the engine would download it first."""
-    from seatrial.facts.resolve import find_snapshot
-
-    repo = plan.stack.model.repo
-    if repo.startswith(("/", ".")):
-        return  # a folder inside the container
-    if find_snapshot(found.folder / plan.stack.store, repo, plan.stack.model.revision) is None:
-        found.say(f"{repo} is not in the store ({plan.stack.store}): the engine downloads it while it starts")
+    model, folder = plan.stack.model, found.folder / plan.stack.ledger
+    entries = []
+    if (folder / FILE_NAME).is_file():
+        ledger = Ledger(folder)
+        entries = ledger.entries(model=model.repo)
+        ledger.close()
+    for finding in about_model(found.folder / plan.stack.store, model.repo, model.revision, entries):
+        if finding.level is Level.ERROR:
+            raise InputError(finding.message, where=finding.where or "store", advice=finding.advice)
+        if finding.id in KNOWN_BROKEN and not (anyway and len(why.strip()) >= 3):
+            raise InputError(
+                finding.message,
+                where="switch",
+                advice="To try it all the same: --anyway --why 'the reason'; it is recorded.",
+            )
+        found.say(finding.message)
 
 
 def _say_upgrade(found: Deployment, plan: Plan) -> None:

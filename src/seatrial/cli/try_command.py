@@ -17,7 +17,8 @@ def try_(runs: Runs = Path("runs"), as_json: Json = False) -> None:
     """
     import secrets
 
-    from seatrial.cli.output import TerminalDisplay, console, print_bench, print_json, print_verdict
+    from seatrial.cli.bench_output import print_bench
+    from seatrial.cli.output import TerminalDisplay, console, print_json, print_verdict
     from seatrial.cli.running import run
     from seatrial.demonstration import Demonstration
     from seatrial.endpoint.address import Secret

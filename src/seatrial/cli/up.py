@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from seatrial.cli.deploying import DEFAULT_STACK, Facts, StackOption, deployment, take_up
 from seatrial.cli.options import Json
 from seatrial.cli.planning_inputs import FactsFile, Gpus, Store
+
+if TYPE_CHECKING:
+    from seatrial.findings import Finding
+    from seatrial.planning.plan import Plan
+    from seatrial.release.deployment import Deployment
 
 
 def up(
@@ -20,6 +25,9 @@ def up(
         bool,
         typer.Option("--force", help="Overwrite a file edited by hand; start in spite of errors."),
     ] = False,
+    preflight: Annotated[
+        bool, typer.Option("--preflight/--no-preflight", help="Look at the host first, as `seatrial host check` does.")
+    ] = True,
     as_json: Json = False,
 ) -> None:
     """Write compose.yaml from the stack file, start it on Docker, and follow the start until it answers.
@@ -28,7 +36,11 @@ def up(
     that is silent for too long. Where the stack serves already as planned, nothing is touched. Started is not proven:
     `seatrial prove`, or better `seatrial switch`, says whether it answers correctly.
 
-    Exit code 0: it answers; 1: the plan has errors; 2: something can't be read, or was edited by hand; 3: not started.
+    The host is looked at first: an error there (no NVIDIA runtime, a full disk, a folder that the container's account
+    can't write) ends it before anything is started.
+
+    Exit code 0: it answers; 1: the plan or the host has errors; 2: something can't be read, or was edited by hand; 3:
+    it did not start.
     """
     from seatrial.cli.output import TerminalDisplay, console, print_json
     from seatrial.errors import ExitCode
@@ -52,6 +64,12 @@ def up(
         files = found.project.files(plan, text)
         if not force:
             found.project.refuse_edited(files)
+        # What runs already shows that the host is fine, and holds the memory and the port that would be looked for.
+        host = () if not preflight or found.is_running() else _look_at_host(found, plan)
+        if not force and any(finding.level is Level.ERROR for finding in host):
+            if as_json:
+                print_json({"up": False, "findings": findings_document(host)})
+            raise typer.Exit(int(ExitCode.REFUTED))
         files.put(found.folder)
         found.start()
     started = found.started
@@ -64,7 +82,7 @@ def up(
                 "seconds": started.seconds if started else 0.0,
                 "phases": started.phases if started else {},
                 "memory": found.boot,
-                "findings": findings_document(found.findings),
+                "findings": findings_document((*host, *found.findings)),
             }
         )
         return
@@ -85,3 +103,19 @@ def up(
 
         print_findings(out, found.findings)
     typer.echo(f"Next: seatrial prove --url {where}, or promote it with seatrial switch.")
+
+
+def _look_at_host(found: Deployment, plan: Plan) -> tuple[Finding, ...]:
+    """Make the preflight; say what it found, but for notes."""
+    from seatrial.cli.findings_output import print_findings
+    from seatrial.cli.output import console
+    from seatrial.findings import Level
+    from seatrial.host.looking import look
+    from seatrial.host.preflight import preflight
+
+    host = plan.host if plan.host is not None and plan.host.source == "this host" else None
+    findings = preflight(look(plan, found.folder, found.display, host=host))
+    told = tuple(finding for finding in findings if finding.level is not Level.NOTE)
+    if told:
+        print_findings(console(stderr=True), told)
+    return findings

@@ -10,7 +10,7 @@ import asyncio
 import json
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from types import SimpleNamespace, TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -18,14 +18,10 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from seatrial.endpoint.address import Endpoint
-from seatrial.endpoint.answer import Answer, Delta, StreamAssembler, parse_completion
-from seatrial.endpoint.exchange import Arrival, Exchange, Failure, FailureKind, Timing
-from seatrial.endpoint.sse import EventStream
+from seatrial.endpoint.exchange import Exchange, Failure, FailureKind, Timing
+from seatrial.endpoint.reading import Reading, Watch, error_message, parse_json, shorten
 
-Watch = Callable[[Delta], str | None]
-"""Sees each piece of a stream's text; returns a reason to stop reading, or None to go on."""
-
-QUOTE_LENGTH = 300
+__all__ = ["Client", "Limits", "Watch", "describe_failure", "error_message", "shorten"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +130,17 @@ class Client:
         """Post a JSON document that asks for no completion; returns and raises as `get_json`."""
         return await self._json("POST", path, at_origin=at_origin, json=body)
 
+    async def get_text(self, path: str, *, at_origin: bool = False) -> tuple[int, str]:
+        """Get a text document of the server; returns its status and text, and raises as `get_json`."""
+        status, body = await self._bytes("GET", path, at_origin=at_origin)
+        return status, (body or b"").decode("utf-8", errors="replace")
+
     async def _json(self, method: str, path: str, *, at_origin: bool, **parts: Any) -> tuple[int, Any]:
+        status, body = await self._bytes(method, path, at_origin=at_origin, **parts)
+        return status, None if body is None else parse_json(body)
+
+    async def _bytes(self, method: str, path: str, *, at_origin: bool, **parts: Any) -> tuple[int, bytes | None]:
+        """Return a response's status and body; None for one that is longer than anything that is read."""
         assert self._session is not None
         url = (self.endpoint.origin if at_origin else self.endpoint.base_url) + path
         patience = min(self.limits.request, self.limits.silence)
@@ -148,7 +154,7 @@ class Client:
                     body += chunk
                     if len(body) > self.limits.answer_bytes:
                         return response.status, None
-                return response.status, _parse_json(bytes(body))
+                return response.status, bytes(body)
         except (aiohttp.ClientError, TimeoutError) as error:
             raise OSError(describe_failure(error, self.limits, patience=patience).message) from None
 
@@ -157,10 +163,11 @@ class Client:
         # the request goes out again on another one. On a fresh connection a failure is a failure.
         while True:
             attempt = _Attempt()
-            reading = _Reading(exchange, self.limits, watch)
+            reading = Reading(exchange, self.limits.answer_bytes, watch)
+            began = time.perf_counter()
             try:
                 async with asyncio.timeout(self.limits.request):
-                    await self._send(exchange, reading, attempt)
+                    await self._send(exchange, reading, attempt, began)
             except (aiohttp.ClientError, TimeoutError, ValueError) as error:
                 stale = attempt.reused_connection and not reading.started and not isinstance(error, TimeoutError)
                 if stale:
@@ -168,9 +175,9 @@ class Client:
                 reading.failure = reading.failure or describe_failure(
                     error, self.limits, started=reading.started, patience=self._patience(exchange)
                 )
-            return reading.exchange()
+            return reading.exchange(time.perf_counter() - began)
 
-    async def _send(self, exchange: Exchange, reading: _Reading, attempt: _Attempt) -> None:
+    async def _send(self, exchange: Exchange, reading: Reading, attempt: _Attempt, began: float) -> None:
         assert self._session is not None
         async with (
             asyncio.timeout(self._patience(exchange)) as until_headers,
@@ -183,7 +190,17 @@ class Client:
             ) as response,
         ):
             until_headers.reschedule(None)
-            await reading.read(response)
+            kind, location = response.headers.get("Content-Type", ""), response.headers.get("Location", "")
+            reading.begin(response.status, kind, location, time.perf_counter() - began)
+            silence = self.limits.silence if exchange.streamed else None
+            while True:
+                async with asyncio.timeout(silence):
+                    data = await response.content.readany()
+                if not data:
+                    reading.end(time.perf_counter() - began)
+                    return
+                if not reading.feed(data, time.perf_counter() - began):
+                    return
 
     def _patience(self, exchange: Exchange) -> float:
         """How long the headers may take: a server sends those of a stream with, or before, its first piece."""
@@ -205,142 +222,6 @@ def _reuse_trace() -> aiohttp.TraceConfig:
     trace = aiohttp.TraceConfig()
     trace.on_connection_reuseconn.append(reused)
     return trace
-
-
-class _Reading:
-    """The state of reading one response."""
-
-    def __init__(self, exchange: Exchange, limits: Limits, watch: Watch | None) -> None:
-        self._exchange = exchange
-        self._limits = limits
-        self._watch = watch
-        self._began = time.perf_counter()
-        self._status: int | None = None
-        self._headers: float | None = None
-        self._arrivals: list[Arrival] = []
-        self._answer: Answer | None = None
-        self._assembler: StreamAssembler | None = None
-        self._raw: Any = None
-        self._stopped: str | None = None
-        self.failure: Failure | None = None
-
-    @property
-    def started(self) -> bool:
-        return self._headers is not None
-
-    def exchange(self) -> Exchange:
-        answer = self._answer
-        if answer is None and self._assembler is not None:
-            answer = self._assembler.answer()
-        return replace(
-            self._exchange,
-            timing=replace(
-                self._exchange.timing,
-                headers=self._headers,
-                total=self._elapsed(),
-                arrivals=tuple(self._arrivals),
-            ),
-            status=self._status,
-            answer=answer,
-            failure=self.failure,
-            stopped=self._stopped,
-            raw=self._raw,
-        )
-
-    async def read(self, response: aiohttp.ClientResponse) -> None:
-        self._status = response.status
-        self._headers = self._elapsed()
-        is_stream = "text/event-stream" in response.headers.get("Content-Type", "")
-        if response.status == 200 and is_stream and self._exchange.streamed:
-            await self._read_stream(response)
-        else:
-            await self._read_whole(response)
-
-    async def _read_whole(self, response: aiohttp.ClientResponse) -> None:
-        body = bytearray()
-        async for chunk in response.content.iter_any():
-            body += chunk
-            if len(body) > self._limits.answer_bytes:
-                self.failure = self._too_long()
-                return
-        text = body.decode("utf-8", errors="replace")
-        self._raw = _parse_json(bytes(body))
-        if 300 <= response.status < 400:
-            target = response.headers.get("Location", "nowhere").partition("?")[0]
-            message = f"it redirects to {shorten(target)}, which is not followed"
-            self.failure = Failure(FailureKind.HTTP_STATUS, message, response.status)
-        elif response.status != 200:
-            self.failure = Failure(FailureKind.HTTP_STATUS, error_message(self._raw, text), response.status)
-        elif self._raw is None:
-            kind = response.headers.get("Content-Type", "no content type")
-            self.failure = Failure(FailureKind.NOT_JSON, f"the body is not JSON ({kind}): {shorten(text)}", 200)
-        elif (answer := parse_completion(self._raw)) is None:
-            message = error_message(self._raw, text)
-            self.failure = Failure(FailureKind.NOT_A_COMPLETION, f"the JSON has no message: {message}", 200)
-        else:
-            self._answer = answer
-            if self._exchange.streamed:
-                self._answer = replace(answer, defects=(*answer.defects, "a stream was asked for, a whole answer came"))
-        if self._raw is None:
-            self._raw = shorten(text, 2000)
-
-    async def _read_stream(self, response: aiohttp.ClientResponse) -> None:
-        events, assembler = EventStream(), StreamAssembler()
-        self._assembler, self._raw = assembler, []
-        size = 0
-        while True:
-            async with asyncio.timeout(self._limits.silence):
-                chunk = await response.content.readany()
-            if not chunk:
-                break
-            size += len(chunk)
-            if size > self._limits.answer_bytes:
-                self.failure = self._too_long()
-                return
-            for event in events.feed(chunk):
-                if event.data == "[DONE]":
-                    self._raw.append(event.data)
-                    return
-                self._take(event.data, event.event, assembler)
-                if self.failure is not None or self._stopped is not None:
-                    return
-        rest = events.finish()
-        if rest is not None and rest.data == "[DONE]":
-            self._raw.append(rest.data)
-            return
-        if rest is not None and _parse_json(rest.data) is not None:  # half an event is no event
-            self._take(rest.data, rest.event, assembler)
-        if self.failure is None and assembler.answer().finish_reason is None:
-            self.failure = Failure(
-                FailureKind.BROKEN_STREAM,
-                f"the stream ended after {assembler.chunks} chunks without a finish_reason and without [DONE]",
-                self._status,
-            )
-
-    def _take(self, data: str, event: str, assembler: StreamAssembler) -> None:
-        self._raw.append(data)
-        try:
-            chunk = json.loads(data)
-        except (ValueError, RecursionError):
-            self.failure = Failure(
-                FailureKind.NOT_JSON, f"a chunk of the stream is not JSON: {shorten(data)}", self._status
-            )
-            return
-        if event == "error" or (isinstance(chunk, dict) and "error" in chunk and "choices" not in chunk):
-            self.failure = Failure(FailureKind.ERROR_EVENT, error_message(chunk, data), self._status)
-            return
-        now = self._elapsed()
-        for delta in assembler.add(chunk):
-            self._arrivals.append(Arrival(now, delta.field, len(delta.text)))
-            if self._watch is not None and self._stopped is None:
-                self._stopped = self._watch(delta)
-
-    def _elapsed(self) -> float:
-        return time.perf_counter() - self._began
-
-    def _too_long(self) -> Failure:
-        size = self._limits.answer_bytes // 2**20
-        return Failure(FailureKind.TOO_LONG, f"the answer is longer than {size} MiB and goes on", self._status)
 
 
 def describe_failure(
@@ -372,30 +253,3 @@ def describe_failure(
     if started:
         return Failure(FailureKind.BROKEN_STREAM, f"the connection broke off in mid-answer ({type(error).__name__})")
     return Failure(FailureKind.UNREACHABLE, f"the connection broke off before an answer ({type(error).__name__})")
-
-
-def error_message(body: Any, text: str) -> str:
-    """Find the words in an error answer: OpenAI's `error.message`, SGLang's `message`, FastAPI's `detail`."""
-    if isinstance(body, Mapping):
-        error = body.get("error", body)
-        for holder in (error, body):
-            if isinstance(holder, Mapping):
-                for key in ("message", "detail", "error"):
-                    if isinstance(holder.get(key), str):
-                        return shorten(holder[key])
-        if isinstance(error, str):
-            return shorten(error)
-    return shorten(text) or "empty body"
-
-
-def shorten(text: str, length: int = QUOTE_LENGTH) -> str:
-    """Fit a text on one line, its end cut off where it is too long."""
-    line = " ".join(text[: length * 4].split())
-    return line if len(line) <= length else line[: length - 1] + "…"
-
-
-def _parse_json(body: bytes | str) -> Any:
-    try:
-        return json.loads(body)
-    except (ValueError, RecursionError):
-        return None

@@ -22,9 +22,14 @@ class GpuFacts:
         pci_bus_id: where it sits.
         pcie_generation: current link generation.
         pcie_width: current link width, lanes.
+        pcie_generation_max: the newest that card and slot can do; an idle card runs slower to save power.
+        pcie_width_max: most lanes that the card has.
         persistence_mode: whether the driver stays loaded without a client.
         ecc_errors: uncorrected errors since the driver was loaded.
         temperature_c: degrees Celsius now.
+        slowdown_c: degrees Celsius from which on the card slows itself down.
+        throttled: why it runs slower than it could now, in words; empty where it does not.
+        mig: it is split into instances (MIG).
         processes: who holds memory on it.
     """
 
@@ -41,15 +46,22 @@ class GpuFacts:
     ecc_errors: int | None = None
     temperature_c: int | None = None
     processes: tuple[GpuProcess, ...] = ()
+    pcie_generation_max: int | None = None
+    pcie_width_max: int | None = None
+    slowdown_c: int | None = None
+    throttled: tuple[str, ...] = ()
+    mig: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class GpuProcess:
-    """A process that holds memory of a GPU."""
+    """A process that holds memory of a GPU, with the account that runs it and the container (its id) that it is in."""
 
     pid: int
     name: str | None = None
     memory_mib: int | None = None
+    user: str | None = None
+    container: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +93,7 @@ class DockerFacts:
         runtimes: names of its runtimes, e.g. `nvidia`.
         cdi_devices: names of the devices that CDI offers, e.g. `nvidia.com/gpu=all`.
         reachable: whether this account may talk to it.
+        root: the folder in which it keeps images, on this machine.
     """
 
     version: str | None = None
@@ -88,6 +101,7 @@ class DockerFacts:
     runtimes: tuple[str, ...] = ()
     cdi_devices: tuple[str, ...] = ()
     reachable: bool | None = None
+    root: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +119,7 @@ class HostFacts:
         shm_mib: size of `/dev/shm`.
         disk_free_mib: free space where models are kept.
         cpus: that this process may use.
+        clock_synchronized: whether the system's clock is kept right by a time server.
         source: where these facts come from: `this host`, a file, an example.
     """
 
@@ -120,6 +135,7 @@ class HostFacts:
     cpus: int | None = None
     source: str = "this host"
     notes: tuple[str, ...] = field(default=())
+    clock_synchronized: bool | None = None
 
     @property
     def gpu_count(self) -> int | None:

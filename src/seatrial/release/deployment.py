@@ -11,15 +11,20 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from seatrial.bench.load import BenchResult, LoadPlan
-from seatrial.bench.workload import Workload
+from seatrial.bench.against_last import kept_figures, of_entry
+from seatrial.bench.comparison import REGRESSION_MARGIN
+from seatrial.bench.plan import LoadPlan
+from seatrial.bench.result import BenchResult
+from seatrial.bench.workload import builtin
 from seatrial.endpoint.address import Endpoint, Secret
 from seatrial.endpoint.client import Limits
 from seatrial.endpoint.preflight import find_endpoint
 from seatrial.engines.sglang.boot_log import read_boot_log
 from seatrial.engines.sglang.memory.compare import compare
 from seatrial.errors import InputError, SeatrialError, StartError
+from seatrial.facts.probe.gpus import gpu_facts
 from seatrial.findings import Finding
+from seatrial.host.remembering import remember_good_start
 from seatrial.ledger.database import FILE_NAME, Ledger
 from seatrial.ledger.entry import Combination, Entry, Kind
 from seatrial.planning.document import plan_document
@@ -33,7 +38,9 @@ from seatrial.runs.folder import RunFolder
 from seatrial.runs.redaction import Redactor
 from seatrial.runtimes.following import Started, follow_start
 from seatrial.runtimes.instance import Instance, Launcher, runs_as_planned
+from seatrial.runtimes.process.local import session_of
 from seatrial.runtimes.project import Project, refuse_taken_port
+from seatrial.store.known_stacks import remember_stack
 from seatrial.trials.interface import OverLongPolicy, Settings
 from seatrial.trials.suites import SuiteName, suite
 from seatrial.verdicts import SuiteResult, Verdict
@@ -57,6 +64,8 @@ class Deployment:
         limits: of requests.
         max_tokens: most tokens of one answer of a proof.
         sampling: sent with each request of a proof; empty for the server's own.
+        with_bench: whether a proven candidate is measured too.
+        regression_margin: how much slower than the last promoted one it may be before that is a finding.
         started: the newest start; None where it served already.
         boot: figures of that start, planned beside actual.
         findings: where the two differ by more than they may.
@@ -73,6 +82,7 @@ class Deployment:
     max_tokens: int = 2048
     sampling: dict[str, Any] = field(default_factory=dict)
     with_bench: bool = True
+    regression_margin: float = REGRESSION_MARGIN
     started: Started | None = None
     boot: dict[str, Any] = field(default_factory=dict)
     findings: tuple[Finding, ...] = ()
@@ -119,6 +129,7 @@ class Deployment:
         plan = self._plan = self.plan()
         key = self.project.write_secrets(plan.stack)
         self.project.make_folders(plan.stack)
+        remember_stack(self.folder / plan.stack.store, self.project.stack_file)  # so that `models rm` knows of it
         self.project.refuse_unready(plan)
         launcher = self.project.launcher(plan)
         self.started = None
@@ -139,6 +150,7 @@ class Deployment:
             if isinstance(error, StartError | KeyboardInterrupt):
                 launcher.stop()
             raise
+        self._remember(plan, instance, promoted=False)
         self._compare(plan, self.started)
         self._append(plan, Kind.BOOT, None, "; ".join(finding.message for finding in self.findings))
 
@@ -188,6 +200,17 @@ class Deployment:
         limits = Limits(connect=2, request=10, silence=10)
         return await find_endpoint(f"{plan.stack.serve.origin}/v1", served, key, limits)
 
+    def gpu_process_ids(self) -> frozenset[int]:
+        """Name the processes of the stack that hold memory of a GPU; empty where no GPU tells."""
+        ids = {one.id for one in self.instances() if one.is_alive}
+        ours = frozenset(pid for one in ids if one.isdigit() for pid in session_of(int(one)))
+        return frozenset(
+            process.pid
+            for gpu in (gpu_facts().gpus or () if ids else ())
+            for process in gpu.processes
+            if process.container in ids or process.pid in ours
+        )
+
     def stop(self) -> None:
         """End the stack's engine with all that belongs to it; the GPU is free then.
 
@@ -232,13 +255,23 @@ class Deployment:
             await proof.prove(suite(chosen), settings, self.limits, folder, self.display)
             assert proof.suite is not None
             if self.with_bench and proof.suite.verdict is Verdict.PROVEN:
-                load = LoadPlan(BENCH_LEVELS, lambda level: 2 * level)
-                await proof.measure(Workload(self.max_tokens, self.sampling), load, self.limits, folder, self.display)
+                load = LoadPlan.closed(BENCH_LEVELS, lambda level: 2 * level)
+                await proof.measure(
+                    builtin("chat", self.max_tokens, self.sampling), load, self.limits, folder, self.display
+                )
         finally:
             proof.write_report(folder)
 
+    def _remember(self, plan: Plan, instance: Instance, *, promoted: bool) -> None:
+        """Keep what the next preflight holds a start against: the image's digest, and what its kernels are for."""
+        host = plan.host if plan.host is not None and plan.host.source == "this host" else None
+        remember_good_start(plan, self.folder, instance.image_id or None, host, promoted=promoted)
+
     def record(self, kind: Kind, judgement: Judgement | None, note: str) -> None:
         """Write to the ledger what became of a candidate."""
+        running = next((one for one in self.instances() if one.is_running), None)
+        if kind is Kind.PROMOTION and running is not None:
+            self._remember(self._plan or self.plan(), running, promoted=True)
         self._append(self.candidate or self._plan or self.plan(), kind, judgement, note)
 
     def say(self, text: str) -> None:
@@ -284,21 +317,29 @@ class Deployment:
         return statistics.median(taken) if taken else None
 
     def _compare_bench(self, plan: Plan) -> None:
-        """Say how fast it is beside the last promoted one, where both were measured."""
+        """Say how fast it is beside the last promoted one, where both were measured; a regression is a finding."""
         if self.bench is None:
             return
-        ledger = Ledger(self._ledger_folder(plan))
+        folder = self._ledger_folder(plan)
+        ledger = Ledger(folder)
         try:
             before = ledger.last_promoted(plan.stack.name)
         finally:
             ledger.close()
-        earlier = (before.figures.get("output_token_throughput") or {}) if before else {}
-        for level in self.bench.levels:
-            old = earlier.get(str(level.concurrency))
-            if old:
-                ratio = level.clean_output_token_throughput / old
-                now = f"{level.clean_output_token_throughput:.0f} clean tokens/s"
-                self.tell(f"{level.concurrency} at once: {now}, {ratio:.2f} of the last promoted stack's {old:.0f}")
+        if before is None:
+            return
+        found = of_entry(before, folder).compared_with(self.bench, "the candidate", margin=self.regression_margin)
+        for row in found.rows:
+            if row.metric == "clean_output_token_throughput" and row.ratio is not None:
+                interval = f" ({row.interval[0]:.2f} to {row.interval[1]:.2f})" if row.interval else ""
+                now = f"{row.b:.0f} clean tokens/s"
+                self.tell(
+                    f"{row.level}: {now}, {row.ratio:.2f}{interval} of the last promoted stack's {row.a:.0f}: "
+                    f"{row.answer.value}"
+                )
+        self.findings = (*self.findings, *found.findings)
+        for finding in found.findings:
+            self.tell(f"{finding.level.value}: {finding.message}")
 
     def _figures(self) -> dict[str, Any]:
         figures: dict[str, Any] = {}
@@ -310,6 +351,7 @@ class Deployment:
             figures["output_token_throughput"] = {
                 str(level.concurrency): round(level.clean_output_token_throughput, 1) for level in self.bench.levels
             }
+            figures["bench"] = kept_figures(self.bench)
         return figures
 
     def _ledger_folder(self, plan: Plan) -> Path:

@@ -47,8 +47,9 @@ class Life:
         self.name = f"seatrial-test-{uuid4().hex[:8]}"
         self.port = free_port()
 
-    def write(self, model: str = "good", **serve: str) -> None:
-        (self.folder / "stack.yaml").write_text(stack_text(self.name, self.port, model, **serve), encoding="utf-8")
+    def write(self, model: str = "good", *, weights: Path | None = None, non_root: bool = False, **serve: str) -> None:
+        text = stack_text(self.name, self.port, model, weights=weights, non_root=non_root, **serve)
+        (self.folder / "stack.yaml").write_text(text, encoding="utf-8")
 
     def container(self) -> str:
         command = ["docker", "ps", "-q", "--no-trunc", "--filter", f"label=seatrial.stack={self.name}"]
@@ -115,7 +116,9 @@ def test_a_port_that_another_server_holds_is_refused(life: Life) -> None:
     with socket.socket() as other:
         other.bind(("127.0.0.1", life.port))
         other.listen()
-        refused = life.seatrial("up", expect=3)
+        foreseen = life.seatrial("up", expect=1)
+        refused = life.seatrial("up", "--no-preflight", expect=3)
+    assert "port-taken" in foreseen.stderr
     assert "another server already listens" in refused.stderr
     assert life.container() == ""
 
@@ -143,18 +146,19 @@ def test_without_an_nvidia_runtime_dockers_error_comes_with_the_fix(life: Life) 
     life.write()
     file = life.folder / "stack.yaml"
     file.write_text(file.read_text(encoding="utf-8").replace("    deploy: {}\n", ""), encoding="utf-8")
-    failed = life.seatrial("up", expect=3).stderr
+    foreseen = life.seatrial("up", expect=1).stderr
+    assert "no-gpu" in foreseen
+    assert life.container() == ""
+    failed = life.seatrial("up", "--no-preflight", expect=3).stderr
     assert 'could not select device driver "nvidia"' in failed
     assert "nvidia-ctk" in failed
 
 
 def test_a_docker_that_can_not_be_reached_is_one_clear_line(life: Life) -> None:
     life.write()
-    for verb in ("up", "status"):
-        failed = life.seatrial(verb, DOCKER_HOST="unix:///nowhere.sock") if verb == "up" else None
-        if failed is not None:
-            assert failed.returncode == 3
-            assert "Cannot connect" in failed.stderr
+    nowhere = {"DOCKER_HOST": "unix:///nowhere.sock"}
+    assert "docker-unreachable" in life.seatrial("up", expect=1, **nowhere).stderr
+    assert "Cannot connect" in life.seatrial("up", "--no-preflight", expect=3, **nowhere).stderr
 
 
 def test_the_key_reaches_the_engine_through_a_file_and_shows_nowhere(life: Life) -> None:
@@ -353,3 +357,35 @@ def test_what_the_memory_plan_said_is_compared_with_the_log_and_kept(life: Life)
     (entry,) = json.loads(life.seatrial("ledger", "list", "--json", expect=0).stdout)
     assert entry["kind"] == "boot"
     assert entry["figures"]["boot"]["kv_cache_tokens"]["actual"] == 450_000
+
+
+def test_a_real_model_is_promoted_and_one_that_really_loops_is_rolled_back(life: Life, small_model: Path) -> None:
+    """SmolLM2 on llama.cpp behind SGLang's command line: proven as it samples, and in loops without sampling."""
+    switch = ("switch", "--max-tokens", "160", "--json")
+    life.write("smollm2", weights=small_model)
+    first = json.loads(life.seatrial(*switch, expect=0).stdout)
+    assert (first["promoted"], first["verdict"]) == (True, "proven")
+    looping = json.loads(life.seatrial(*switch, "owner/smollm2-greedy", expect=1).stdout)
+    assert (looping["promoted"], looping["verdict"], looping["restored"]) == (False, "refuted", True)
+    assert "no_loops" in looping["why"] or "degenerate" in looping["why"], looping["why"]
+    assert life.answers() == "reviewer"
+    assert "repo: owner/smollm2\n" in (life.folder / "stack.yaml").read_text(encoding="utf-8")
+    entries = json.loads(life.seatrial("ledger", "list", "--json", expect=0).stdout)
+    (promoted,) = [entry for entry in entries if entry["kind"] == "promotion"]
+    assert set(promoted["figures"]["output_token_throughput"]) == {"1", "8"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give folders away")
+def test_a_container_without_root_runs_as_the_account_of_env_and_writes_its_caches(life: Life) -> None:
+    life.write("writes", non_root=True)
+    (life.folder / ".env").write_text("SGLANG_UID=23456\nSGLANG_GID=23457\n", encoding="utf-8")
+    refused = life.seatrial("up", expect=2)
+    assert "chown -R 23456:23457" in refused.stderr
+    for name in ("hf-cache", "jit-cache"):
+        os.chown(life.folder / name, 23456, 23457)
+    life.seatrial("up", expect=0)
+    told = life.seatrial("logs", "--grep", "wrote", expect=0).stdout
+    assert "user 23456, group 23457" in told
+    for name in ("hf-cache", "jit-cache"):
+        written = life.folder / name / "written-by-the-engine"
+        assert (written.stat().st_uid, written.stat().st_gid) == (23456, 23457)

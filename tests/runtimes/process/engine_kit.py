@@ -40,4 +40,6 @@ jit_cache: ./jit-cache
 ledger: ./ledger
 policy:
   prove: quick
+settings:
+  - {{flag: --device, value: cpu, why: the fake engine needs no GPU}}
 """

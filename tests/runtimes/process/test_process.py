@@ -140,6 +140,24 @@ def test_a_killed_up_leaves_a_server_that_the_next_command_finds(life: Life) -> 
     assert session_of(process) == []
 
 
+def test_the_status_of_a_dead_engine_names_the_cause(life: Life) -> None:
+    life.write("dies")
+    life.seatrial("up", expect=0)
+    assert json.loads(life.seatrial("status", "--json", expect=0).stdout)["doctor"] == []
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{life.port}/v1/chat/completions",
+        data=json.dumps({"model": "reviewer", "messages": [{"role": "user", "content": "Hello"}]}).encode(),
+        headers={"Content-Type": "application/json"},
+    )
+    with pytest.raises((urllib.error.URLError, ConnectionError, OSError)):
+        urllib.request.urlopen(request, timeout=20)
+    until = time.monotonic() + 20
+    while (status := json.loads(life.seatrial("status", "--json").stdout))["state"] == "running":
+        assert time.monotonic() < until
+    assert status["doctor"][0]["id"] == "conv-state-dtype-mismatch"
+    assert "SGLANG_MAMBA_CONV_DTYPE" in life.seatrial("status", expect=1).stdout
+
+
 def test_ctrl_c_in_a_start_ends_the_engine(life: Life) -> None:
     life.write("silent")
     up = life.seatrial.start("up")
@@ -230,4 +248,5 @@ def test_an_environment_that_can_not_be_used_is_one_clear_line(life: Life, tmp_p
     file = life.folder / "stack.yaml"
     text = file.read_text(encoding="utf-8").replace("engine:\n", "engine:\n  version: 0.5.16\n")
     file.write_text(text, encoding="utf-8")
-    assert "holds 0.5.23" in life.seatrial("up", expect=2).stderr
+    assert "holds sglang 0.5.23" in life.seatrial("up", expect=1).stderr
+    assert "holds 0.5.23" in life.seatrial("up", "--no-preflight", expect=2).stderr

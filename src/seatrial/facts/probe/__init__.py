@@ -8,6 +8,7 @@ from seatrial.facts.host import HostFacts
 from seatrial.facts.probe.docker import docker_facts
 from seatrial.facts.probe.gpus import gpu_facts
 from seatrial.facts.probe.system import system_facts
+from seatrial.facts.probe.topology import completed
 
 
 def probe_host(*, store: Path | None = None, docker: bool = True) -> HostFacts:
@@ -17,7 +18,7 @@ def probe_host(*, store: Path | None = None, docker: bool = True) -> HostFacts:
         store: where models are kept, for the free disk space.
         docker: ask Docker too, which takes a tenth of a second or more.
     """
-    gpus = gpu_facts()
+    gpus = completed(gpu_facts())
     system = system_facts(store or Path())
     asked = docker_facts() if docker else None
     notes = (*gpus.notes, *system.notes, *(asked.notes if asked else ()))
@@ -33,4 +34,5 @@ def probe_host(*, store: Path | None = None, docker: bool = True) -> HostFacts:
         disk_free_mib=system.disk_free_mib,
         cpus=system.cpus,
         notes=notes,
+        clock_synchronized=system.clock_synchronized,
     )

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+HINT = re.compile(r"(Run|See) '.* --help'")
+"""What Docker says after its error."""
 SECONDS = 5.0
 """A command that only tells about this machine and takes longer hangs."""
 
@@ -23,8 +27,14 @@ class Said:
     problem: str = ""
 
 
-def ask(command: Sequence[str], *, seconds: float = SECONDS) -> Said:
-    """Run a command for what it prints."""
+def ask(command: Sequence[str], *, seconds: float = SECONDS, environment: Mapping[str, str] | None = None) -> Said:
+    """Run a command for what it prints.
+
+    Args:
+        command: its words.
+        seconds: it is given up after these.
+        environment: variables that it gets besides ours; a secret is safe there, and not among the words.
+    """
     try:
         done = subprocess.run(
             list(command),
@@ -34,6 +44,7 @@ def ask(command: Sequence[str], *, seconds: float = SECONDS) -> Said:
             timeout=seconds,
             check=False,
             stdin=subprocess.DEVNULL,
+            env={**os.environ, **environment} if environment else None,
         )
     except FileNotFoundError:
         return Said(None, f"{command[0]} is not installed")
@@ -42,6 +53,7 @@ def ask(command: Sequence[str], *, seconds: float = SECONDS) -> Said:
     except OSError as error:
         return Said(None, f"{command[0]} can't be run ({(error.strerror or str(error)).lower()})")
     if done.returncode:
-        lines = (done.stderr or done.stdout).strip().splitlines()
-        return Said(None, f"{command[0]} failed: {lines[-1][:200] if lines else f'status {done.returncode}'}")
+        said = (done.stderr or done.stdout).strip().splitlines()
+        lines = [line for line in said if line.strip() and not HINT.match(line)]
+        return Said(None, f"{command[0]} failed: {lines[-1][:400] if lines else f'status {done.returncode}'}")
     return Said(done.stdout)

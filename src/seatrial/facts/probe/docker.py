@@ -47,6 +47,7 @@ def docker_facts() -> FoundDocker:
                 sorted(str(device.get("ID", device)) for device in document.get("DiscoveredDevices") or () if device)
             ),
             reachable=True,
+            root=str(document["DockerRootDir"]) if document.get("DockerRootDir") else None,
         ),
         tuple(notes),
     )

@@ -9,6 +9,7 @@ from itertools import combinations
 from typing import Any
 
 from seatrial.facts.host import GpuFacts, GpuLink, GpuProcess
+from seatrial.facts.probe.processes import container, owner, process_name
 
 MIB = 1 << 20
 
@@ -86,21 +87,40 @@ def _gpu(nvml: Any, index: int, handle: Any) -> GpuFacts:
         ),
         temperature_c=_ask(nvml, "nvmlDeviceGetTemperature", handle, nvml.NVML_TEMPERATURE_GPU),
         processes=tuple(_processes(nvml, handle)),
+        pcie_generation_max=_ask(nvml, "nvmlDeviceGetMaxPcieLinkGeneration", handle),
+        pcie_width_max=_ask(nvml, "nvmlDeviceGetMaxPcieLinkWidth", handle),
+        slowdown_c=_ask(
+            nvml, "nvmlDeviceGetTemperatureThreshold", handle, getattr(nvml, "NVML_TEMPERATURE_THRESHOLD_SLOWDOWN", 1)
+        ),
+        throttled=tuple(_throttled(_ask(nvml, "nvmlDeviceGetCurrentClocksEventReasons", handle))),
+        mig=_mig(_ask(nvml, "nvmlDeviceGetMigMode", handle)),
     )
+
+
+THROTTLES = {
+    0x08: "slowed by the hardware: heat, or too little power",
+    0x20: "slowed by its driver because it is hot",
+    0x40: "slowed by the hardware because it is hot",
+    0x80: "slowed by the power supply's signal",
+}
+"""`nvmlClocksEventReasons` (nvml.h) that say that something is wrong; idle and power caps are none of these."""
+
+
+def _throttled(reasons: int | None) -> Iterator[str]:
+    for bit, words in THROTTLES.items():
+        if reasons and reasons & bit:
+            yield words
+
+
+def _mig(mode: Any) -> bool | None:
+    return None if mode is None else bool(mode[0])
 
 
 def _processes(nvml: Any, handle: Any) -> Iterator[GpuProcess]:
     for process in _ask(nvml, "nvmlDeviceGetComputeRunningProcesses", handle) or ():
         used = process.usedGpuMemory
-        yield GpuProcess(process.pid, _process_name(process.pid), None if used is None else used // MIB)
-
-
-def _process_name(pid: int) -> str | None:
-    try:
-        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:  # noqa: PTH123 - a file of the kernel
-            return file.read().strip() or None
-    except OSError:
-        return None
+        memory = None if used is None else used // MIB
+        yield GpuProcess(process.pid, process_name(process.pid), memory, owner(process.pid), container(process.pid))
 
 
 def _links(nvml: Any, handles: list[Any]) -> Iterator[GpuLink]:

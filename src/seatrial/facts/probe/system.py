@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import re
 import shutil
@@ -22,12 +23,14 @@ class FoundSystem:
     disk_free_mib: int | None
     cpus: int | None
     nvcc_version: str | None
+    clock_synchronized: bool | None = None
     notes: tuple[str, ...] = ()
 
 
 def system_facts(store: Path) -> FoundSystem:
     """Ask the system. `store` need not exist: the folder above it that does is asked."""
-    return FoundSystem(_memory_mib(), _size_mib(Path("/dev/shm")), _free_mib(store), _cpus(), _nvcc())  # noqa: S108 - its size
+    shm = Path("/dev/shm")  # noqa: S108 - its size
+    return FoundSystem(_memory_mib(), _size_mib(shm), free_mib(store), _cpus(), _nvcc(), _clock())
 
 
 def _memory_mib() -> int | None:
@@ -44,7 +47,8 @@ def _size_mib(path: Path) -> int | None:
         return None
 
 
-def _free_mib(path: Path) -> int | None:
+def free_mib(path: Path) -> int | None:
+    """Measure the free space where a folder lies, or would lie."""
     path = path.absolute()
     for folder in (path, *path.parents):
         try:
@@ -59,6 +63,25 @@ def _cpus() -> int | None:
         return len(os.sched_getaffinity(0))
     except (AttributeError, OSError):
         return os.cpu_count()
+
+
+class _Timex(ctypes.Structure):
+    """`struct timex` of adjtimex(2), whose size is all that is needed here."""
+
+    _fields_ = (("modes", ctypes.c_uint), ("rest", ctypes.c_ubyte * 252))
+
+
+TIME_ERROR = 5
+"""adjtimex(2): the clock is not synchronised."""
+
+
+def _clock() -> bool | None:
+    """Ask the kernel whether a time server keeps the clock right; changes nothing (`modes` is 0)."""
+    try:
+        state = int(ctypes.CDLL(None, use_errno=True).adjtimex(ctypes.byref(_Timex())))
+    except (OSError, AttributeError):
+        return None
+    return None if state < 0 else state != TIME_ERROR
 
 
 def _nvcc() -> str | None:

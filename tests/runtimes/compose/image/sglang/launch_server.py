@@ -2,7 +2,7 @@
 
 The model's name decides what it does. `owner/smollm2` is a real model on the embedded engine, and
 `owner/smollm2-greedy` the same without sampling, which makes it loop. Of the fake server: `owner/good`,
-`owner/loops`, `owner/no-memory`, `owner/silent`, `owner/slow`.
+`owner/loops`, `owner/no-memory`, `owner/silent`, `owner/slow`, `owner/writes`, `owner/dies`.
 """
 
 from __future__ import annotations
@@ -25,6 +25,17 @@ RuntimeError: Not enough memory. Please try to increase --mem-fraction-static. C
 
 [2031-01-01 10:00:02] Received sigquit from a child process. It usually means the child failed.
 """
+
+
+WRONG_DTYPE = """[2031-01-01 10:03:11] Scheduler hit an exception: Traceback (most recent call last):
+  File "/sgl-workspace/sglang/python/sglang/srt/managers/scheduler.py", line 3120, in run_scheduler_process
+    scheduler.event_loop_overlap()
+RuntimeError: Index put requires the source and destination dtypes match, got BFloat16 for the destination and Half \
+for the source.
+
+[2031-01-01 10:03:11] Received sigquit from a child process. It usually means the child failed.
+"""
+FAULTS = {"loops": Fault.LOOP_REASONING, "dies": Fault.DIES_AT_REQUEST}
 
 
 def say(text: str) -> None:
@@ -67,10 +78,14 @@ def main() -> int:
         return serve_real_model(known, key, greedy=kind.endswith("greedy"))
     script = Script(
         model=known.served_model_name or known.model_path,
-        faults=frozenset({Fault.LOOP_REASONING}) if kind == "loops" else frozenset(),
+        faults=frozenset(fault for name, fault in FAULTS.items() if name == kind),
         context_length=known.context_length,
         api_key=Secret(key) if key else None,
     )
+    if kind == "writes":
+        for folder in (os.environ["HF_HOME"], f"{os.environ['HOME']}/.cache"):
+            Path(folder, "written-by-the-engine").touch()
+            say(f"wrote to {folder} as user {os.getuid()}, group {os.getgid()}")
     if kind == "slow":
         time.sleep(8)
     asyncio.run(serve(script, known.host, known.port))
@@ -106,10 +121,12 @@ def serve_real_model(known: argparse.Namespace, key: str | None, *, greedy: bool
 
 
 async def serve(script: Script, host: str, port: int) -> None:
-    """Serve until the container ends."""
-    async with FakeServer(script, host=host, port=port):
+    """Serve until the container ends, or the engine dies at its first request as SGLang does."""
+    async with FakeServer(script, host=host, port=port) as server:
         say("The server is fired up and ready to roll!")
-        await asyncio.Event().wait()
+        while Fault.DIES_AT_REQUEST not in script.faults or not server.chats:  # noqa: ASYNC110 - nobody tells
+            await asyncio.sleep(0.05)
+        sys.stderr.write(WRONG_DTYPE)
 
 
 if __name__ == "__main__":

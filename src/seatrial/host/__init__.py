@@ -1,0 +1,1 @@
+"""The host: preflight checks, accounts and permissions, first-time set-up."""
