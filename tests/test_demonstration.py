@@ -48,7 +48,16 @@ def test_the_demonstration_refutes_the_small_model_and_shows_its_loops(
     done = seatrial("try", expect=0)
     folder = seatrial.run_folder
     assert {path.name for path in folder.iterdir()} == {
-        *("run.json", "verdict.json", "bench.json", "bench_requests.jsonl", "requests.jsonl", "report.html", "seatrial.log", "engine.log")
+        *(
+            "run.json",
+            "verdict.json",
+            "bench.json",
+            "bench_requests.jsonl",
+            "requests.jsonl",
+            "report.html",
+            "seatrial.log",
+            "engine.log",
+        )
     }
     verdict = json.loads((folder / "verdict.json").read_text())
     assert verdict["verdict"] == "refuted"

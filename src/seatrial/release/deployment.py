@@ -238,7 +238,7 @@ class Deployment:
             plan.memory.effective_input_tokens if plan.memory else plan.stack.serve.context_length,
             OverLongPolicy(plan.stack.policy.over_long_input),
         )
-        facts = {"stack": plan.stack.name, "suite": chosen.value, "plan": plan.digest}
+        facts = {"stack": plan.stack.name, "suite": chosen.value, "plan": plan.digest, **self._identity(plan)}
         proof = Proof(endpoint, facts, picture=memory_svg(plan.memory) if plan.memory else "")
         folder = RunFolder(self._ledger_folder(plan) / "runs", "switch", Redactor([key] if key else []))
         with folder:
@@ -249,6 +249,12 @@ class Deployment:
         judgement = Judgement(proof.suite.verdict, summary(proof.suite), self.run)
         self._append(plan, Kind.VERDICT, judgement, judgement.summary)
         return judgement
+
+    def _identity(self, plan: Plan) -> dict[str, str]:
+        """Name what really runs: the engine's version, and the image with its digest, since tags move."""
+        running = next((one for one in self.instances() if one.is_running), None)
+        image = f"{running.image}@{running.image_id}" if running and running.image_id else plan.stack.engine.provider
+        return {"engine": f"{plan.stack.engine.kind} {plan.version}", "image": image}
 
     async def _prove(self, proof: Proof, chosen: SuiteName, settings: Settings, folder: RunFolder) -> None:
         try:
@@ -343,6 +349,8 @@ class Deployment:
 
     def _figures(self) -> dict[str, Any]:
         figures: dict[str, Any] = {}
+        if running := next((one for one in self.instances() if one.is_running and one.image_id), None):
+            figures["image_id"] = running.image_id
         if self.boot:
             figures["boot"] = self.boot
         if self.started is not None:
