@@ -220,3 +220,23 @@ def test_wrong_usage_says_what_and_where(seatrial: CommandLine, stack: Path, arg
     done = seatrial(*arguments, expect=2)
     assert done.stderr.startswith("seatrial: ")
     assert not done.stdout
+
+
+def test_lint_reads_the_file_that_config_names(seatrial: CommandLine) -> None:
+    key = "sk-lint-0123456789"
+    (seatrial.folder / "engine.yaml").write_text(
+        f"api-key: {key}\ncontext-length: 4096\nno-such-flag: 1\n", encoding="utf-8"
+    )
+    (seatrial.folder / "compose.yaml").write_text(
+        "services:\n  engine:\n    image: lmsysorg/sglang:v0.5.16\n    volumes: ['./engine.yaml:/run/engine.yaml:ro']\n"
+        "    command: [python3, -m, sglang.launch_server, --model-path, Qwen/Qwen3-8B, --config, /run/engine.yaml]\n",
+        encoding="utf-8",
+    )
+    done = seatrial("lint", "compose.yaml", *GPUS, "--offline", "--json", expect=1)
+    document = json.loads(done.stdout)
+    assert document["given"]["--context-length"] == 4096
+    assert any("no-such-flag" in finding["message"] for finding in document["findings"])
+    assert key not in done.stdout + done.stderr
+    (seatrial.folder / "engine.yaml").unlink()
+    missing = seatrial("lint", "compose.yaml", *GPUS, "--offline", "--json")
+    assert "config-not-read" in {finding["id"] for finding in json.loads(missing.stdout)["findings"]}

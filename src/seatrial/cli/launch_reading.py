@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from seatrial.cli.planning_inputs import Known
     from seatrial.engines.sglang.catalogue import Catalogue
     from seatrial.engines.sglang.command_line import CommandLine
+    from seatrial.findings import Finding
     from seatrial.launches.launch import Launch
     from seatrial.planning.adopt import Adoption
 
@@ -140,6 +141,50 @@ def understood(
     folder = store or _store_of(launch)
     known = find_facts(model, facts=facts, gpus=gpus, store=folder, offline=offline) if model else Known(None, None)
     return Understood(command, catalogue, known, version)
+
+
+def with_config(launch: Launch, read: Understood) -> tuple[CommandLine, tuple[Finding, ...]]:
+    """Take in the file that `--config` names, where it can be read here; keys stay out of it.
+
+    Returns:
+        The command with the file's flags, and what is to be said about the file.
+    """
+    from seatrial.engines.sglang.command_line import understand
+    from seatrial.engines.sglang.flag_checks import check_config
+    from seatrial.errors import InputError
+    from seatrial.findings import Finding, Level
+    from seatrial.planning.policies import KEY_FLAGS
+    from seatrial.text_files import read_text
+    from seatrial.yaml_text import read_yaml
+
+    named = read.command.config
+    if named is None:
+        return read.command, ()
+    path = _on_this_host(launch, named)
+    try:
+        document = read_yaml(read_text(path, "config file"), where=str(path)).value or {}
+    except InputError as error:
+        advice = "Its flags are not checked; run this where the file can be read."
+        message = f"the file that --config names can't be read here: {error.problem}"
+        return read.command, (Finding(Level.NOTE, "config-not-read", message, advice, "--config", str(path)),)
+    if not isinstance(document, dict):
+        message = "the file that --config names holds no keys: the engine ends at once"
+        return read.command, (Finding(Level.ERROR, "config-without-keys", message, "", "--config", str(path)),)
+    findings = tuple(check_config(document, read.catalogue, str(path)))
+    plain = {key: value for key, value in document.items() if f"--{key}".replace("_", "-") not in KEY_FLAGS}
+    return understand([word.text for word in launch.words], read.catalogue, plain), findings
+
+
+def _on_this_host(launch: Launch, path: str) -> Path:
+    """Find a container's file on this host, by what is mounted into it."""
+    folder = Path(launch.where).parent
+    if launch.service is None:
+        return Path(path)
+    for mount in sorted(launch.service.mounts, key=lambda one: -len(one.target)):
+        target = mount.target.rstrip("/")
+        if mount.source and (path == target or path.startswith(f"{target}/")):
+            return folder / Path(mount.source + path.removeprefix(target)).expanduser()
+    return folder / path
 
 
 def _store_of(launch: Launch) -> Path | None:

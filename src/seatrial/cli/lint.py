@@ -97,19 +97,23 @@ def check(
     Raises:
         InputError: something that was named can't be read.
     """
-    from seatrial.cli.launch_reading import taken
+    from dataclasses import replace
+
+    from seatrial.cli.launch_reading import taken, with_config
+    from seatrial.findings import by_weight
     from seatrial.planning.lint import lint as hold
 
     launch, read, adopted = taken(
         compose, words, engine_version, service=service, facts=facts, gpus=gpus, store=store, offline=offline
     )
+    command, about_config = with_config(launch, read)
     found = hold(
         launch,
-        read.command,
+        command,
         adopted.stack,
         model=read.known.model,
         host=read.known.host,
         catalogue=read.catalogue,
         version_known=read.version is not None,
     )
-    return found, read.known.notes
+    return replace(found, findings=by_weight((*found.findings, *about_config))), read.known.notes

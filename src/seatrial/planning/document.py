@@ -18,6 +18,7 @@ from seatrial.facts.model import ModelFacts
 from seatrial.findings import Finding
 from seatrial.planning.lint import Lint
 from seatrial.planning.plan import Plan
+from seatrial.planning.policies import KEY_FLAGS
 from seatrial.planning.setting import Setting, Value, text_of
 
 
@@ -46,7 +47,11 @@ def lint_document(lint: Lint) -> dict[str, Any]:
     return {
         "where": lint.launch.where,
         "engine": {"kind": "sglang", "version": lint.version},
-        "given": {name: plain_value(value) for name, value in lint.given.items() if name.startswith("-")},
+        "given": {
+            name: "***" if name in KEY_FLAGS else plain_value(value)
+            for name, value in lint.given.items()
+            if name.startswith("-")
+        },
         "findings": findings_document(lint.findings),
         "memory": memory_document(lint.memory),
     }
