@@ -9,7 +9,7 @@ DEV := .venv-dev/bin/python
 
 help:
 	@echo "make try     start a small real model, prove it, measure it, show a report"
-	@echo "make test    run every test"
+	@echo "make test    run every test but those on real SGLang"
 	@echo "make test-sglang  run the tests on real SGLang, on the CPU (its environment is built once: 2.6 GB)"
 	@echo "make lint    ruff and mypy --strict"
 	@echo "make docs    write docs/verbs/ from the program's own help"
@@ -22,7 +22,7 @@ try: environment
 	@$(WITH_MAKE) $(RUN) -m seatrial try
 
 test: environment-dev
-	@$(DEV) -m pytest $(ARGS)
+	@$(DEV) -m pytest -m "not sglang" $(ARGS)
 
 test-sglang: environment-dev
 	@$(WITH_MAKE) $(PYTHON) scripts/sglang_environment.py
