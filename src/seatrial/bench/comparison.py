@@ -125,6 +125,7 @@ def compare_interleaved(
         common = [name for name in found[0][0] if all(name in one and name in two for one, two in found)]
         rows += [_paired(level, name, [(one[name].value, two[name].value) for one, two in found]) for name in common]
     void = void or next((level.void for pair in blocks for level in pair if level.void), None)
+    void = void or (None if rows else "nothing was measured")
     return _finished(names, rows, [], margin, void, interleaved=True)
 
 

@@ -1,7 +1,7 @@
 """Puts load on an endpoint, level by level, and measures it.
 
 The load has a thread and an event loop of its own, in which nothing else happens while a level runs: requests are
-prepared before, and what comes is only kept (`transport.py`). Between levels it is read, judged and written.
+prepared before, and what comes is only kept (`connection.py`). Between levels it is read, judged and written.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import collections
 import contextlib
+import itertools
 import json
 import threading
 import time
@@ -18,13 +19,14 @@ from pathlib import Path
 from typing import Any
 
 from seatrial.bench.capture import Capture, Spool
+from seatrial.bench.connection import StampingSelector, new_event_loop
 from seatrial.bench.lag import Watched, client_watched
 from seatrial.bench.metrics import FORMULAS, LevelTally
 from seatrial.bench.plan import Level, LoadPlan
+from seatrial.bench.pool import Pool
 from seatrial.bench.reading import read_capture, row_of
 from seatrial.bench.result import BenchResult, LevelResult, RequestRow
 from seatrial.bench.server_metrics import difference, read_prometheus
-from seatrial.bench.transport import Pool, StampingSelector, new_event_loop
 from seatrial.bench.workload import Workload
 from seatrial.endpoint.address import Endpoint
 from seatrial.endpoint.client import Client, Limits
@@ -38,6 +40,8 @@ TICK_SECONDS = 0.2
 """How often progress is told: each time costs the client some of its own time."""
 REFUSED_PAUSE_SECONDS = 0.05
 """After a refusal: a server that refuses at once must not be asked ten thousand times a second."""
+READ_WHEN_INTERRUPTED = 1000
+"""So many requests of an unfinished level are still read: whoever pressed Ctrl-C does not want to wait."""
 METRICS_SECONDS = 5.0
 SETTLE_SECONDS = 0.2
 """What a server's metrics may lag behind its answers."""
@@ -181,8 +185,12 @@ class LoadRun:
                 await asyncio.sleep(SETTLE_SECONDS)
                 after = await _metrics(asker)
                 server = difference(before, after) if after is not None else None
-        finally:
-            self._read(spool, number, level, tally)
+        except asyncio.CancelledError:
+            self._read(spool, number, level, tally, most=READ_WHEN_INTERRUPTED)
+            raise
+        except BaseExceptionGroup as group:
+            raise group.exceptions[0] from None  # what one request's task met: the disk is full
+        self._read(spool, number, level, tally)
         return tally.result(
             level.offered(),
             client=watched.figures(),
@@ -259,12 +267,12 @@ class LoadRun:
             self._told = now
             self.on_request(self._ended, self.plan.most_requests or 0)
 
-    def _read(self, spool: Spool, number: int, level: Level, tally: LevelTally) -> None:
+    def _read(self, spool: Spool, number: int, level: Level, tally: LevelTally, most: int | None = None) -> None:
         """Understand what came, after the level: rows, exchanges, and the level's sums."""
         label = "bench/warm-up" if number < 0 else f"bench/{level.name.replace(' ', '-').replace('/', '-per-')}"
         if level.concurrency is not None and number >= 0:
             label = f"bench/concurrency-{level.concurrency}"
-        for capture in spool.captures():
+        for capture in itertools.islice(spool.captures(), most):
             exchange = read_capture(
                 capture,
                 label=label,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from seatrial.cli.bench_options import Concurrency, InputTokens, MaxTokens, Requests, Seed, WorkloadOption
-from seatrial.cli.options import ApiKeyFile, Json, Sampling
+from seatrial.cli.options import ApiKeyFile, Json, Runs, Sampling
 
 if TYPE_CHECKING:
     from seatrial.bench.comparison import Comparison
@@ -45,6 +45,7 @@ def compare_command(
     input_tokens: InputTokens = None,
     seed: Seed = 0,
     sampling: Sampling = None,
+    runs: Runs = Path("runs"),
     as_json: Json = False,
 ) -> None:
     """Compare two benchmarks: the ratio of each metric with its interval, and faster, slower or can't tell.
@@ -76,7 +77,8 @@ def compare_command(
             )
         )
         levels = tuple(Level(level, requests=requests * level) for level in parse_levels(concurrency))
-        found = _servers(_Servers(a, b, model_a, model_b, api_key_file, api_key_file_b), made, levels, blocks, allowed)
+        servers = _Servers(a, b, model_a, model_b, api_key_file, api_key_file_b, runs)
+        found = _servers(servers, made, levels, blocks, allowed)
     else:
         found = _runs(Path(a), Path(b), allowed)
     if as_json:
@@ -96,6 +98,7 @@ class _Servers:
     model_b: str | None
     api_key_file: Path | None
     api_key_file_b: Path | None
+    runs: Path
 
 
 def _is_url(text: str) -> bool:
@@ -133,13 +136,20 @@ def _servers(
     from seatrial.endpoint.address import parse_base_url, read_api_key
     from seatrial.endpoint.client import Limits
     from seatrial.endpoint.preflight import find_endpoint
+    from seatrial.runs.folder import RunFolder
+    from seatrial.runs.redaction import Redactor
 
     key, waits = read_api_key(servers.api_key_file), Limits()
     key_b = key if servers.api_key_file_b is None else read_api_key(servers.api_key_file_b)
     a = run(find_endpoint(parse_base_url(servers.a), servers.model_a, key, waits))
     b = run(find_endpoint(parse_base_url(servers.b), servers.model_b, key_b, waits))
-    with TerminalDisplay() as display:
+    redact = Redactor([one for one in (key, key_b) if one is not None])
+    arguments = {"a": a.base_url, "b": b.base_url, "workload": workload.figures(), "blocks": blocks}
+    with RunFolder(servers.runs, "bench compare", redact, arguments=arguments) as folder, TerminalDisplay() as display:
         display.phase("Measuring both in turns")
         both = Interleaved(a, b, waits, workload, levels, blocks, on_block=display.step, margin=margin)
-        run(both.measure())
+        try:
+            run(both.measure(), folder)
+        finally:
+            folder.write_json("comparison.json", both.comparison())
     return both.comparison()
