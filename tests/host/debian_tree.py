@@ -114,7 +114,12 @@ def debian_tree(base: Path) -> Iterator[DebianTree]:
     base.mkdir(exist_ok=True)
     device = Path("/").stat().st_dev
     apart = {CHECKOUT, Path(sys.prefix), Path(sys.base_prefix)}
-    more = [str(path) for path in sorted(apart) if path.stat().st_dev != device]
+    hidden = (Path("/tmp"), Path("/run"))  # noqa: S108 - the tree gets empty ones of its own
+    more = [
+        str(path)
+        for path in sorted(apart)
+        if path.stat().st_dev != device or any(folder in path.parents for folder in hidden)
+    ]
     with subprocess.Popen(
         ["unshare", "--mount", "--propagation", "private", "sh", "-c", SCRIPT, "sh", str(base), *more],
         stdout=subprocess.PIPE,

@@ -395,6 +395,20 @@ async def test_dies_mid_stream(ask: Ask, body: Any) -> None:
     assert (exchange.failure.kind, exchange.status) == (FailureKind.BROKEN_STREAM, 200)
 
 
+async def test_dies_at_request() -> None:
+    async with (
+        FakeServer(broken(Fault.DIES_AT_REQUEST)) as server,
+        Client(Endpoint(server.base_url, "fake-model")) as client,
+    ):
+        request = {"messages": [{"role": "user", "content": "What is 2+2?"}]}
+        assert (await client.get_json("/models"))[0] == 200
+        first = await client.chat(request, label="x")
+        second = await client.chat(request, label="x")
+    assert first.failure
+    assert second.failure
+    assert second.failure.kind is FailureKind.REFUSED
+
+
 async def test_invalid_json(ask: Ask) -> None:
     body = await ask(broken(Fault.INVALID_JSON_BODY))
     chunk = await ask(broken(Fault.INVALID_JSON_CHUNK), stream=True)
