@@ -114,7 +114,7 @@ def debian_tree(base: Path) -> Iterator[DebianTree]:
     base.mkdir(exist_ok=True)
     device = Path("/").stat().st_dev
     apart = {CHECKOUT, Path(sys.prefix), Path(sys.base_prefix)}
-    hidden = (Path("/tmp"), Path("/run"))  # noqa: S108 - the tree gets empty ones of its own
+    hidden = (Path("/tmp"), Path("/run"))  # the tree gets empty ones of its own
     more = [
         str(path)
         for path in sorted(apart)

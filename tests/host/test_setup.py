@@ -93,7 +93,6 @@ def test_a_bare_machine_is_set_up_step_by_step_and_resumed(tree: DebianTree, tmp
     environment = make_environment(tmp_path / "environment")
     copy_into(tree, environment, "/srv/evaluation/engine")
     text = stack_text("evaluation", Path("/srv/evaluation/engine"), 31877, "good")
-    text += 'settings:\n  - {flag: --device, value: cpu, why: "no GPU here"}\n'
     text = (
         text.replace("./hf-cache", "../hf-cache")
         .replace("./jit-cache", "../jit-cache")
