@@ -55,7 +55,7 @@ def require_tools(*programs: str) -> None:
 
 
 def _miss(what: str) -> None:
-    if os.environ.get("SEATRIAL_TESTS_NEED_DOCKER"):
+    if os.environ.get("SEATRIAL_TESTS_NEED_HOST_TOOLS"):
         pytest.fail(f"these tests were promised a machine for the whole suite: {what}")
     pytest.skip(f"no Debian tree to change: {what}")
 
@@ -132,7 +132,7 @@ def debian_tree(base: Path) -> Iterator[DebianTree]:
             assert process.stderr is not None
             if process.stdout.readline().strip() != "ready":
                 process.wait()
-                _miss(f"no overlay can be mounted: {process.stderr.read().strip()[-200:]}")
+                pytest.skip(f"this kernel lets no overlay be mounted: {process.stderr.read().strip()[-200:]}")
             tree = DebianTree(process.pid, base / "root")
             if UNPACKED.is_dir():
                 inside = shlex.quote(str(UNPACKED))
